@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# voltbox.  make, make quick, make check, make bench, make demo, make install.
+#
+# Every .c and .S below cmd/, filters/ and asm/ is part of the program, so one
+# compiler line over all of them builds it too.  What may know what is fixed
+# by the include paths: cmd/ sees cmd/ and filters/, filters/ sees filters/
+# and asm/, asm/ sees asm/.
+#
+#   BUILD=dir		where objects and programs go (build)
+#   ARCH=x86_64|aarch64	whose kernels are built (this machine's)
+#   WITHOUT="isal ..."	libraries to leave out: isal deflate brotli archive lzma
+#   PREFIX, DESTDIR	where make install puts things
+
+VERSION := 1.0.0
+BUILD ?= build
+ARCH ?= $(shell uname -m | sed 's/^arm64$$/aarch64/')
+PREFIX ?= /usr/local
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra
+STD := -std=gnu11 -D_GNU_SOURCE -pthread -DVERSION='"$(VERSION)"'
+PIC := -fPIC -fvisibility=hidden
+
+# A library that is left out gives its .c to the file of the same name in
+# filters/without/, which keeps the codec's row and says what is missing.
+WITHOUT ?=
+isal_libs := -lisal
+deflate_libs := -ldeflate
+brotli_libs := -lbrotlienc -lbrotlidec
+archive_libs := -larchive
+lzma_libs := -llzma
+optional := isal deflate brotli archive lzma
+with := $(filter-out $(WITHOUT),$(optional))
+LIBS := -lzstd -llz4 -lz -lxxhash $(foreach l,$(with),$($(l)_libs)) -lm
+
+left_out := $(foreach l,$(WITHOUT),filters/$(l).c)
+cmd_src := $(wildcard cmd/*.c)
+filters_src := $(filter-out $(left_out),$(wildcard filters/*.c)) \
+	$(foreach l,$(WITHOUT),$(wildcard filters/without/$(l).c))
+asm_src := $(wildcard asm/*.c) $(wildcard asm/$(ARCH)/*.S)
+lzvolt_src := $(wildcard filters/lzvolt*.c) $(wildcard filters/retoken*.c) $(asm_src)
+
+obj = $(patsubst %,$(BUILD)/%.o,$(1))
+cmd_obj := $(call obj,$(cmd_src))
+filters_obj := $(call obj,$(filters_src) $(asm_src))
+lzvolt_obj := $(call obj,$(lzvolt_src))
+
+all: $(BUILD)/voltbox
+
+lib: $(BUILD)/liblzvolt.a
+
+$(BUILD)/voltbox: $(cmd_obj) $(filters_obj)
+	$(CC) $(CFLAGS) -pthread $(LDFLAGS) -o $@ $^ $(LIBS)
+	@for a in vcompress vdecompress vprobe vconvert; do ln -sf voltbox $(BUILD)/$$a; done
+
+$(BUILD)/liblzvolt.a: $(lzvolt_obj)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/cmd/%.c.o: cmd/%.c
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) -Icmd -Ifilters -MMD -MP -c -o $@ $<
+
+$(BUILD)/filters/%.c.o: filters/%.c
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) $(PIC) -Ifilters -Iasm -MMD -MP -c -o $@ $<
+
+$(BUILD)/asm/%.c.o: asm/%.c
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) $(PIC) -Iasm -Iasm/$(ARCH) -MMD -MP -c -o $@ $<
+
+$(BUILD)/asm/%.S.o: asm/%.S
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -Iasm -Iasm/$(ARCH) -MMD -MP -c -o $@ $<
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+include tests/tests.mk
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all lib clean
