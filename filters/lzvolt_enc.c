@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lzvolt_enc.c - lzvolt values: levels, refusal, tokens and the switch point
+ *
+ * A finder hands over sequences (literal run, match length, offset) and this
+ * file writes them.  A value starts in the even layout; the wide layout spends
+ * a bit on "same offset as before", which saves the two offset bytes.  What a
+ * sequence costs in wide, less what it costs in even, is
+ *
+ *	-2  when it repeats the offset of the sequence before it
+ *	+1  when its literal run is 3..14 (saturates at 3 instead of 15)
+ *	-1  when its match is 19..34 (saturates at 35 instead of 19)
+ *
+ * so the best place to switch is where the running sum of that is highest, and
+ * finding it costs one addition a sequence.
+ *
+ * Refusal: a value must save an eighth and at least 8 bytes.  That is one
+ * output limit, set before the finder starts; the writer never passes it.
+ */
+#include "lzvolt.h"
+#include "lzvolt_enc.h"
+
+#include <stdlib.h>
+
+/* A result has to save this much, or it isn't worth the time to unpack it. */
+#define SAVE_SHIFT	3	/* 1/8 */
+#define SAVE_BYTES	8
+
+/* Up to here the trailer's two fields have 2 bytes each, above it 4. */
+#define SHORT_TRAILER_MAX	65536
+
+struct layout {
+	unsigned lit_max, lit_shift;
+	unsigned match_max, match_shift;
+	bool repeat;
+};
+
+static const struct layout even = { 15, 4, 15, 0, false };
+static const struct layout wide = { 3, 6, 31, 1, true };
+
+static const struct level {
+	enc_finder *find;
+	size_t state;
+} levels[LZVOLT_LEVEL_MAX + 1] = {
+	[1] = { enc_fast, ENC_FAST_STATE },
+	[2] = { enc_lazy, ENC_FAST_STATE },
+	[3] = { enc_lazy, ENC_FAST_STATE },
+	[4] = { enc_lazy, ENC_FAST_STATE },
+	[5] = { enc_lazy, ENC_FAST_STATE },
+	[6] = { enc_lazy, ENC_FAST_STATE },
+	[7] = { enc_lazy, ENC_FAST_STATE },
+	[8] = { enc_lazy, ENC_FAST_STATE },
+	[9] = { enc_lazy, ENC_FAST_STATE },
+};
+
+static size_t trailer_size(const struct enc_out *out)
+{
+	return out->src_end - out->src_begin <= SHORT_TRAILER_MAX ? 4 : 8;
+}
+
+/* Bytes of the chain that follows a field of `value` which saturates at max. */
+static size_t chain_size(size_t value, size_t max)
+{
+	return value < max ? 0 : (value - max) / 255 + 1;
+}
+
+static uint8_t *put_chain(uint8_t *op, size_t rest)
+{
+	size_t full = rest / 255;
+
+	memset(op, 255, full);
+	op[full] = rest % 255;
+	return op + full + 1;
+}
+
+/* One block at the exact length; off 0: literals only, the value's end. */
+static uint8_t *put_exact(uint8_t *op, const uint8_t *lits,
+			  const struct enc_seq *seq, const struct layout *y,
+			  bool repeat)
+{
+	size_t match = seq->off ? seq->len - ENC_MIN_MATCH : 0;
+	size_t lit_field = seq->lit < y->lit_max ? seq->lit : y->lit_max;
+	size_t match_field = match < y->match_max ? match : y->match_max;
+
+	*op++ = lit_field << y->lit_shift | match_field << y->match_shift | repeat;
+	if (lit_field == y->lit_max)
+		op = put_chain(op, seq->lit - y->lit_max);
+	memcpy(op, lits, seq->lit);
+	op += seq->lit;
+	if (!seq->off)
+		return op;
+	if (!repeat) {
+		*op++ = seq->off & 255;
+		*op++ = seq->off >> 8;
+	}
+	if (match_field == y->match_max)
+		op = put_chain(op, match - y->match_max);
+	return op;
+}
+
+static size_t exact_size(const struct enc_seq *seq, const struct layout *y,
+			 bool repeat)
+{
+	size_t size = 1 + chain_size(seq->lit, y->lit_max) + seq->lit;
+
+	if (!seq->off)
+		return size;
+	return size + (repeat ? 0 : 2) +
+	       chain_size(seq->len - ENC_MIN_MATCH, y->match_max);
+}
+
+/* Near a limit: false and out->full when the block doesn't fit. */
+static bool put_careful(struct enc_out *out, const struct enc_seq *seq,
+			const struct layout *y, bool repeat)
+{
+	if (exact_size(seq, y, repeat) > (size_t)(out->limit - out->op)) {
+		out->full = true;
+		return false;
+	}
+	out->op = put_exact(out->op, out->src, seq, y, repeat);
+	out->src += seq->lit + seq->len;
+	return true;
+}
+
+static void copy16(uint8_t *dst, const uint8_t *src)
+{
+	memcpy(dst, src, 16);
+}
+
+/*
+ * The usual block: no chain of more than one byte, room for whole 16-byte
+ * moves on both sides.  Nothing branches on the lengths but the literal copy.
+ */
+static inline uint8_t *put_plain(uint8_t *op, const uint8_t *lits,
+				 const struct enc_seq *seq,
+				 const struct layout *y, bool repeat)
+{
+	size_t lit = seq->lit, match = seq->len - ENC_MIN_MATCH;
+	size_t lit_field = lit < y->lit_max ? lit : y->lit_max;
+	size_t match_field = match < y->match_max ? match : y->match_max;
+
+	*op++ = lit_field << y->lit_shift | match_field << y->match_shift | repeat;
+	*op = lit - lit_field;
+	op += lit_field == y->lit_max;
+	copy16(op, lits);
+	for (size_t i = 16; i < lit; i += 16)
+		copy16(op + i, lits + i);
+	op += lit;
+	op[0] = seq->off & 255;
+	op[1] = seq->off >> 8;
+	op += repeat ? 0 : 2;
+	*op = match - match_field;
+	return op + (match_field == y->match_max);
+}
+
+/* What put_plain() may touch beyond the literals: token, chains, a move. */
+#define PLAIN_ROOM	32
+#define PLAIN_LEN_MAX	255
+
+static void put_all(struct enc_out *out, const struct enc_seq *seq, size_t n,
+		    const struct layout *layout)
+{
+	struct layout y = *layout;
+
+	for (size_t i = 0; i < n; i++) {
+		bool repeat = y.repeat & (seq[i].off == out->last_off);
+
+		out->last_off = seq[i].off;
+		if (seq[i].lit > PLAIN_LEN_MAX || seq[i].len > PLAIN_LEN_MAX ||
+		    (size_t)(out->limit - out->op) < seq[i].lit + PLAIN_ROOM ||
+		    (size_t)(out->src_end - out->src) < seq[i].lit + PLAIN_ROOM) {
+			if (!put_careful(out, &seq[i], &y, repeat))
+				return;
+			continue;
+		}
+		out->op = put_plain(out->op, out->src, &seq[i], &y, repeat);
+		out->src += seq[i].lit + seq[i].len;
+	}
+}
+
+/* What wide saves on this sequence, in bytes; may be negative. */
+static int wide_gain(const struct enc_seq *seq, uint32_t last_off)
+{
+	return 2 * (seq->off == last_off) - (seq->lit - 3 < 12) +
+	       (seq->len - 19 < 16);
+}
+
+/*
+ * Where in these sequences to switch: the number that stay even, or n for
+ * none.  The first section must have a block, and the first block of a section
+ * can't be a repeat, so a switch before one loses its two bytes.  The gain is
+ * scaled up to what is left of the value.
+ */
+static size_t switch_point(const struct enc_out *out, const struct enc_seq *seq,
+			   size_t n, bool final)
+{
+	int64_t sum = 0, low = INT64_MAX, gain;
+	size_t at = n, bytes = 0;
+	uint32_t last_off = out->last_off;
+
+	for (size_t i = 0; i < n; i++) {
+		bool repeat = seq[i].off == last_off;
+
+		if (sum + 2 * repeat < low && (i || out->op != out->body)) {
+			low = sum + 2 * repeat;
+			at = i;
+		}
+		sum += wide_gain(&seq[i], last_off);
+		last_off = seq[i].off;
+		bytes += seq[i].lit + seq[i].len;
+	}
+	gain = sum - low;
+	if (at == n || gain <= 0)
+		return n;
+	if (!final)
+		gain += gain * (out->src_end - out->src - bytes) / bytes;
+	return gain > (int64_t)trailer_size(out) ? at : n;
+}
+
+static void switch_here(struct enc_out *out)
+{
+	out->in_at = out->op - out->body;
+	out->out_at = out->src - out->src_begin;
+	out->last_off = 0;
+	out->limit -= trailer_size(out);
+	if (out->op > out->limit)
+		out->full = true;
+}
+
+static void put_le(uint8_t *p, uint32_t v, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		p[i] = v >> (8 * i);
+}
+
+static void put_end(struct enc_out *out, const struct layout *y)
+{
+	struct enc_seq tail = { out->src_end - out->src, 0, 0 };
+	size_t w = trailer_size(out) / 2;
+
+	if (tail.lit && !put_careful(out, &tail, y, false))
+		return;
+	if (!out->out_at)
+		return;
+	put_le(out->op, out->in_at, w);
+	put_le(out->op + w, out->out_at, w);
+	out->op += 2 * w;
+}
+
+void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
+	       bool final)
+{
+	if (!out->out_at && n) {
+		size_t stay = switch_point(out, seq, n, final);
+
+		if (stay < n) {
+			put_all(out, seq, stay, &even);
+			seq += stay;
+			n -= stay;
+			if (!out->full)
+				switch_here(out);
+		}
+	}
+	if (!out->full)
+		put_all(out, seq, n, out->out_at ? &wide : &even);
+	if (final && !out->full)
+		put_end(out, out->out_at ? &wide : &even);
+}
+
+static size_t header_size(size_t len)
+{
+	return len < 1u << 6 ? 1 : len < 1u << 13 ? 2 : len < 1u << 21 ? 3 : 4;
+}
+
+static void put_header(uint8_t *dst, size_t len, bool hybrid)
+{
+	size_t n = header_size(len);
+
+	for (size_t i = 0; i < n; i++)
+		dst[i] = len >> (8 * (n - 1 - i));
+	dst[0] |= (n - 1) << 6 | hybrid << 5;
+}
+
+size_t lzvolt_compress_bound(size_t src_len)
+{
+	return src_len > LZVOLT_MAX_SIZE ? 0 : src_len + src_len / 255 + 24;
+}
+
+size_t lzvolt_state_size(int level)
+{
+	int n = level & ~(LZVOLT_FAVOR_SIZE | LZVOLT_FAVOR_SPEED);
+
+	return n < LZVOLT_LEVEL_MIN || n > LZVOLT_LEVEL_MAX ? 0 : levels[n].state;
+}
+
+static enum enc_favor favor_of(int level)
+{
+	return level & LZVOLT_FAVOR_SPEED ? ENC_SPEED :
+	       level & LZVOLT_FAVOR_SIZE ? ENC_SIZE : ENC_BALANCE;
+}
+
+/* Arguments are checked; returns as lzvolt_compress_level(). */
+static int64_t pack(void *state, const uint8_t *src, size_t src_len,
+		    uint8_t *dst, size_t dst_cap, int level)
+{
+	size_t most = src_len - (src_len >> SAVE_SHIFT);
+	size_t head = header_size(src_len);
+	struct enc_out out = {
+		.src = src, .src_begin = src, .src_end = src + src_len,
+		.favor = favor_of(level),
+	};
+
+	if (most > src_len - SAVE_BYTES)
+		most = src_len - SAVE_BYTES;
+	if (most > dst_cap)
+		most = dst_cap;
+	if (most < head)
+		return dst_cap < head ? LZVOLT_E_OUTPUT_TOO_SMALL :
+		       LZVOLT_NOT_COMPRESSIBLE;
+	out.body = out.op = dst + head;
+	out.limit = dst + most;
+	level &= ~(LZVOLT_FAVOR_SIZE | LZVOLT_FAVOR_SPEED);
+	levels[level].find(&out, state, level);
+	if (out.full)
+		return most == dst_cap ? LZVOLT_E_OUTPUT_TOO_SMALL :
+		       LZVOLT_NOT_COMPRESSIBLE;
+	put_header(dst, src_len, out.out_at);
+	return out.op - dst;
+}
+
+/* The state of the fast levels is small enough for the stack. */
+static __attribute__((noinline)) int64_t
+pack_on_stack(const uint8_t *src, size_t src_len, uint8_t *dst, size_t dst_cap,
+	      int level)
+{
+	_Alignas(16) uint8_t state[ENC_FAST_STATE];
+
+	return pack(state, src, src_len, dst, dst_cap, level);
+}
+
+int64_t lzvolt_compress_level(void *state, const uint8_t *src, size_t src_len,
+			      uint8_t *dst, size_t dst_cap, int level)
+{
+	size_t state_size = lzvolt_state_size(level);
+	int64_t result;
+
+	if (!state_size || src_len > LZVOLT_MAX_SIZE)
+		return LZVOLT_E_TOO_LARGE;
+	if ((!src && src_len) || (!dst && dst_cap))
+		return LZVOLT_E_NULL;
+	if (src_len < SAVE_BYTES)
+		return LZVOLT_NOT_COMPRESSIBLE;
+	if (state)
+		return pack(state, src, src_len, dst, dst_cap, level);
+	if (state_size <= ENC_FAST_STATE)
+		return pack_on_stack(src, src_len, dst, dst_cap, level);
+	state = malloc(state_size);
+	if (!state)
+		return LZVOLT_E_NULL;
+	result = pack(state, src, src_len, dst, dst_cap, level);
+	free(state);
+	return result;
+}
+
+int64_t lzvolt_compress(const uint8_t *src, size_t src_len,
+			uint8_t *dst, size_t dst_cap)
+{
+	return lzvolt_compress_level(NULL, src, src_len, dst, dst_cap,
+				     LZVOLT_LEVEL_DEFAULT);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lzvolt_enc.h - what the parts of the lzvolt encoder share
+ *
+ * The encoder is three layers.  A finder (lzvolt_enc_fast.c,
+ * lzvolt_enc_chain.c, lzvolt_enc_opt.c) reads the source and pushes sequences;
+ * the writer (lzvolt_enc.c) turns sequences into tokens, chooses the switch
+ * point and refuses what isn't worth packing; the entry points choose the
+ * finder by level.  Finders know nothing of tokens, the writer nothing of hash
+ * tables.
+ *
+ * Everything is computed from the source's bytes alone, little-endian by
+ * definition, so that a value is the same on every machine.
+ */
+#ifndef LZVOLT_ENC_H
+#define LZVOLT_ENC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ENC_MIN_MATCH	4
+#define ENC_LEN_MAX	((size_t)536870911)
+
+/* One block: `lit` literals, then `len` bytes from `off` bytes back. */
+struct enc_seq {
+	uint32_t lit;
+	uint32_t len;
+	uint32_t off;
+};
+
+/*
+ * The buffer that finders push into.  The layout is decided each time it is
+ * full until the value has switched, so its size is the sight of that
+ * decision; 64 sequences are as good as all of them but for 0.2 %.
+ */
+#define ENC_SEQ_CHUNK	64
+
+enum enc_favor { ENC_BALANCE, ENC_SIZE, ENC_SPEED };
+
+/* Where the value goes; one per call, on the stack. */
+struct enc_out {
+	const uint8_t *src;	/* the next byte that isn't in the value yet */
+	const uint8_t *src_begin;
+	const uint8_t *src_end;
+	uint8_t *body;		/* just behind the header */
+	uint8_t *op;		/* where the next token goes */
+	uint8_t *limit;		/* body and trailer may not pass it */
+	uint32_t in_at;		/* the switch; out_at 0: still even */
+	uint32_t out_at;
+	uint32_t last_off;	/* remembered offset of this section */
+	enum enc_favor favor;
+	bool full;		/* limit was hit; nothing more is written */
+};
+
+/*
+ * Writes n sequences; final: no more will come, the literals up to src_end
+ * follow and the trailer.  Sets out->full instead of passing out->limit.
+ */
+void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
+	       bool final);
+
+/*
+ * One finder: parses out->src .. src_end and writes through enc_write().
+ * state: what its row of the level table asks for, uninitialised.
+ */
+typedef void enc_finder(struct enc_out *out, void *state, int level);
+
+enc_finder enc_fast, enc_lazy;
+
+/* Bytes of state that enc_fast and enc_lazy need. */
+#define ENC_FAST_BITS	14
+#define ENC_FAST_STATE	(sizeof(uint16_t) << ENC_FAST_BITS)
+
+static inline uint32_t enc_load32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t enc_load64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
+}
+
+/* How many bytes of a and b (b before a) are equal; a stops at end. */
+static inline size_t enc_count(const uint8_t *a, const uint8_t *b,
+			       const uint8_t *end)
+{
+	const uint8_t *start = a;
+
+	while ((size_t)(end - a) >= 8) {
+		uint64_t diff = enc_load64(a) ^ enc_load64(b);
+
+		if (diff)
+			return a - start + (__builtin_ctzll(diff) >> 3);
+		a += 8;
+		b += 8;
+	}
+	while (a < end && *a == *b) {
+		a++;
+		b++;
+	}
+	return a - start;
+}
+
+#endif
