@@ -26,6 +26,9 @@
 extern "C" {
 #endif
 
+/* What this header declares, and nothing else, is exported. */
+#pragma GCC visibility push(default)
+
 /* Not an error: the input isn't worth packing, store it as it is. */
 #define LZVOLT_NOT_COMPRESSIBLE		((int64_t)0)
 
@@ -136,6 +139,8 @@ int64_t lzvolt_from_lz4(const uint8_t *block, size_t block_len,
  */
 int64_t lzvolt_to_lz4(const uint8_t *value, size_t value_len,
 		      uint8_t *dst, size_t dst_cap);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lzvolt.c - reading lzvolt values and LZ4 blocks, and the small ABI functions
+ *
+ * A value's body is one section or two.  A section is decoded by two parties in
+ * turn.  The kernel (asm/kernel.h) takes the plain blocks, as many as it can, and
+ * judges nothing.  The careful step, block_step(), takes the one block the
+ * kernel stopped at, touches exactly the bytes the block has, and is the only
+ * place where a block is refused.  Leave the kernel out and the result is the
+ * same.
+ *
+ * What decides a value of 512 bytes is its tail: a kernel needs room behind a
+ * block, so the last two or three are the careful step's.  It therefore copies
+ * by a ladder of overlapping moves rather than byte by byte or by a call.
+ *
+ * The kernel may look at input behind a section's end where the value goes on:
+ * the second section or the trailer.  It cannot leave the section (goal is the
+ * section's), except by blocks that the section's end cuts; then `in` is behind
+ * the end, and that is a truncated section, as the careful step would have said.
+ *
+ * Format: lzvolt(5).  Order of the refusals in a block as in the reference, so
+ * that a damaged value gets the same code from both.
+ */
+#include "lzvolt.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "kernel.h"
+#include "lzvolt_kernel.h"
+#include "mem.h"
+
+enum layout { LAYOUT_EVEN, LAYOUT_WIDE, LAYOUT_LZ4 };
+
+/* How a token splits: match field's position and maximum, literal field's. */
+static const struct split {
+	uint8_t literal_shift, literal_max, match_shift, match_max, repeat;
+} splits[] = {
+	[LAYOUT_EVEN] = { 4, 15, 0, 15, 0 },
+	[LAYOUT_WIDE] = { 6, 3, 1, 31, 1 },
+	[LAYOUT_LZ4] = { 4, 15, 0, 15, 0 },
+};
+
+struct section {
+	struct kernel_run run;
+	const uint8_t *end;	/* the section's input ends here */
+	enum layout layout;
+	_Bool may_end_on_literals;	/* not the first section of two */
+	_Bool open;		/* the input's end ends it, goal is a limit */
+};
+
+/* What a step says when it isn't an LZVOLT_E_* code. */
+#define STEP_ON		0
+#define STEP_DONE	1
+
+/* Exactly n bytes, not overlapping. */
+static inline void copy_exact(uint8_t *to, const uint8_t *from, size_t n)
+{
+	if (n > 32) {
+		memcpy(to, from, n);
+	} else if (n >= 16) {
+		move16(to, from);
+		move16(to + n - 16, from + n - 16);
+	} else if (n >= 8) {
+		move8(to, from);
+		move8(to + n - 8, from + n - 8);
+	} else if (n >= 4) {
+		move4(to, from);
+		move4(to + n - 4, from + n - 4);
+	} else if (n) {
+		to[0] = from[0];
+		to[n / 2] = from[n / 2];
+		to[n - 1] = from[n - 1];
+	}
+}
+
+/* n bytes that repeat the last `offset` ones: copies double in length. */
+static void copy_repeat(uint8_t *to, size_t offset, size_t n)
+{
+	const uint8_t *from = to - offset;
+	size_t have = offset;
+
+	while (n > have) {
+		copy_exact(to, from, have);
+		to += have;
+		n -= have;
+		have += have;
+	}
+	copy_exact(to, from, n);
+}
+
+/* Adds the chain at *in to *length. */
+static int64_t chain_add(const uint8_t **in, const uint8_t *end, size_t *length)
+{
+	uint8_t add;
+
+	do {
+		if (*in >= end)
+			return LZVOLT_E_TRUNCATED;
+		add = *(*in)++;
+		*length += add;
+		if (add == 255 && *length > LZVOLT_MAX_SIZE)
+			return LZVOLT_E_TOO_LARGE;
+	} while (add == 255);
+	return 0;
+}
+
+/*
+ * The literals of the block at s->run.in.  Moves in and out on.  STEP_DONE when
+ * they end the section.
+ */
+static inline int64_t literals_step(struct section *s, size_t token)
+{
+	const struct split *split = &splits[s->layout];
+	struct kernel_run *run = &s->run;
+	const uint8_t *in = run->in + 1;
+	size_t n = token >> split->literal_shift;
+	int64_t error;
+
+	if (n == split->literal_max) {
+		error = chain_add(&in, s->end, &n);
+		if (error)
+			return error;
+	}
+	if (n > (size_t)(s->end - in))
+		return LZVOLT_E_TRUNCATED;
+	if (n > (size_t)(run->goal - run->out))
+		return LZVOLT_E_LENGTH_MISMATCH;
+	copy_exact(run->out, in, n);
+	run->in = in + n;
+	run->out += n;
+	if (s->open)
+		return run->in == s->end ? STEP_DONE : STEP_ON;
+	if (run->out < run->goal)
+		return STEP_ON;
+	return s->may_end_on_literals ? STEP_DONE : LZVOLT_E_LENGTH_MISMATCH;
+}
+
+/* The match of a block whose literals are done.  Moves in and out on. */
+static inline int64_t match_step(struct section *s, size_t token)
+{
+	const struct split *split = &splits[s->layout];
+	struct kernel_run *run = &s->run;
+	size_t n = token >> split->match_shift & split->match_max;
+	int64_t error;
+
+	if (!(token & split->repeat)) {
+		if (s->end - run->in < 2)
+			return LZVOLT_E_TRUNCATED;
+		run->offset = load_le16(run->in);
+		run->in += 2;
+	}
+	if (n == split->match_max) {
+		error = chain_add(&run->in, s->end, &n);
+		if (error)
+			return error;
+	}
+	n += 4;
+	if (run->offset - 1 >= (size_t)(run->out - run->base))
+		return LZVOLT_E_BAD_OFFSET;
+	if (n > (size_t)(run->goal - run->out))
+		return LZVOLT_E_LENGTH_MISMATCH;
+	if (n <= run->offset)
+		copy_exact(run->out, run->out - run->offset, n);
+	else
+		copy_repeat(run->out, run->offset, n);
+	run->out += n;
+	return run->out == run->goal && !s->open ? STEP_DONE : STEP_ON;
+}
+
+/* The careful step: the block at s->run.in, or why there is none. */
+static int64_t block_step(struct section *s)
+{
+	int64_t said;
+	size_t token;
+
+	if (s->run.in >= s->end)
+		return LZVOLT_E_TRUNCATED;
+	token = *s->run.in;
+	said = literals_step(s, token);
+	return said == STEP_ON ? match_step(s, token) : said;
+}
+
+/* Decodes a section up to its goal.  0 or an error. */
+static inline int64_t section_decode(struct section *s, kernel_fn *kernel)
+{
+	int64_t said = STEP_DONE;
+
+	do {
+		kernel(&s->run);
+		if (s->run.out == s->run.goal && !s->open)
+			break;
+		said = block_step(s);
+	} while (said == STEP_ON);
+	if (s->run.out == s->run.goal && s->run.in > s->end)
+		return LZVOLT_E_TRUNCATED;
+	return said < 0 ? said : 0;
+}
+
+struct value {
+	const uint8_t *body, *body_end;
+	size_t declared;
+	_Bool hybrid;
+	size_t switch_in, switch_out;	/* hybrid: where the second section starts */
+};
+
+static int64_t header_parse(struct value *v, const uint8_t *src, size_t src_len)
+{
+	static const uint32_t least[4] = { 0, 64, 8192, 2097152 };
+	unsigned class;
+
+	if (!src_len)
+		return LZVOLT_E_TRUNCATED;
+	class = src[0] >> 6;
+	if (src_len < class + 1)
+		return LZVOLT_E_TRUNCATED;
+	v->hybrid = class && (src[0] & 0x20);
+	v->declared = src[0] & (class ? 0x1f : 0x3f);
+	for (unsigned i = 1; i <= class; i++)
+		v->declared = v->declared << 8 | src[i];
+	if (v->declared < least[class])
+		return LZVOLT_E_NON_CANONICAL;
+	v->body = src + class + 1;
+	v->body_end = src + src_len;
+	return 0;
+}
+
+static int64_t trailer_parse(struct value *v)
+{
+	size_t width = v->declared <= 65536 ? 2 : 4;
+	const uint8_t *trailer;
+
+	if ((size_t)(v->body_end - v->body) < 2 * width)
+		return LZVOLT_E_TRUNCATED;
+	trailer = v->body_end - 2 * width;
+	v->body_end = trailer;
+	v->switch_in = width == 2 ? load_le16(trailer) : load_le32(trailer);
+	v->switch_out = width == 2 ? load_le16(trailer + 2) : load_le32(trailer + 4);
+	if (v->switch_in > (size_t)(v->body_end - v->body) || !v->switch_out ||
+	    v->switch_out >= v->declared)
+		return LZVOLT_E_TRUNCATED;
+	return 0;
+}
+
+/* Both sections of a hybrid value.  read_end: the trailer's end. */
+static int64_t hybrid_decode(const struct value *v, const uint8_t *read_end,
+			     uint8_t *dst, size_t dst_cap, const struct kernel *kernel)
+{
+	struct section s = {
+		.run = { v->body, dst, read_end, dst + dst_cap, dst + v->switch_out, dst, 0 },
+		.end = v->body + v->switch_in,
+		.layout = LAYOUT_EVEN,
+	};
+	int64_t error = section_decode(&s, kernel->even);
+
+	if (error)
+		return error;
+	s.run.in = s.end;
+	s.run.goal = dst + v->declared;
+	s.run.offset = 0;
+	s.end = v->body_end;
+	s.layout = LAYOUT_WIDE;
+	s.may_end_on_literals = 1;
+	return section_decode(&s, kernel->wide);
+}
+
+/* One section of even tokens that ends at dst + declared. */
+static inline int64_t single_decode(const uint8_t *body, const uint8_t *end,
+				    uint8_t *dst, size_t dst_cap, size_t declared,
+				    enum layout layout, kernel_fn *kernel)
+{
+	struct section s = {
+		.run = { body, dst, end, dst + dst_cap, dst + declared, dst, 0 },
+		.end = end,
+		.layout = layout,
+		.may_end_on_literals = 1,
+	};
+
+	return declared ? section_decode(&s, kernel) : 0;
+}
+
+int64_t lzvolt_declared_size(const uint8_t *src, size_t src_len)
+{
+	struct value v;
+	int64_t error;
+
+	if (!src && src_len)
+		return LZVOLT_E_NULL;
+	error = header_parse(&v, src, src_len);
+	return error ? error : (int64_t)v.declared;
+}
+
+int64_t lzvolt_decompress(const uint8_t *src, size_t src_len,
+			  uint8_t *dst, size_t dst_cap)
+{
+	const struct kernel *kernel = kernel_current();
+	struct value v;
+	int64_t error;
+
+	if ((!src && src_len) || (!dst && dst_cap))
+		return LZVOLT_E_NULL;
+	error = header_parse(&v, src, src_len);
+	if (!error && v.hybrid)
+		error = trailer_parse(&v);
+	if (error)
+		return error;
+	if (dst_cap < v.declared)
+		return LZVOLT_E_OUTPUT_TOO_SMALL;
+	if (v.hybrid)
+		error = hybrid_decode(&v, src + src_len, dst, dst_cap, kernel);
+	else
+		error = single_decode(v.body, v.body_end, dst, dst_cap, v.declared,
+				      LAYOUT_EVEN, kernel->even);
+	return error ? error : (int64_t)v.declared;
+}
+
+int64_t lzvolt_decompress_lz4(const uint8_t *src, size_t src_len,
+			      uint8_t *dst, size_t dst_cap, size_t declared)
+{
+	int64_t error;
+
+	if ((!src && src_len) || (!dst && dst_cap))
+		return LZVOLT_E_NULL;
+	if (dst_cap < declared)
+		return LZVOLT_E_OUTPUT_TOO_SMALL;
+	if (declared > LZVOLT_MAX_SIZE)
+		return LZVOLT_E_TOO_LARGE;
+	error = single_decode(src, src + src_len, dst, dst_cap, declared,
+			      LAYOUT_LZ4, kernel_current()->lz4);
+	return error ? error : (int64_t)declared;
+}
+
+int lzvolt_decompress_lz4_safe(const char *src, char *dst,
+			       int compressed_size, int dst_capacity)
+{
+	const uint8_t *in = (const uint8_t *)src;
+	uint8_t *out = (uint8_t *)dst;
+	struct section s;
+	int64_t error;
+
+	if (!src || compressed_size <= 0 || dst_capacity < 0 || (!dst && dst_capacity))
+		return -1;
+	s = (struct section){
+		.run = { in, out, in + compressed_size, out + dst_capacity,
+			 out + dst_capacity, out, 0 },
+		.end = in + compressed_size,
+		.layout = LAYOUT_LZ4,
+		.open = 1,
+	};
+	error = section_decode(&s, kernel_current()->lz4);
+	if (error)	/* as liblz4: where it went wrong, counted from -1 down */
+		return (int)(in - s.run.in) - 1;
+	return (int)(s.run.out - out);
+}
+
+size_t lzvolt_decompress_bound(size_t declared)
+{
+	return declared + 64;
+}
+
+const char *lzvolt_backend(void)
+{
+	return kernel_current()->name;
+}
+
+const char *lzvolt_version(void)
+{
+	return VERSION;
+}
+
+const char *lzvolt_strerror(int64_t code)
+{
+	static const char *const words[] = {
+		[0] = "not worth packing; store the bytes as they are",
+		[1] = "null pointer with a length",
+		[2] = "the packed bytes end too early",
+		[3] = "an offset is zero or reaches before the output",
+		[4] = "the packed bytes don't give the declared length",
+		[5] = "too large",
+		[6] = "the header is longer than its length needs",
+		[7] = "the output buffer is too small",
+	};
+
+	if (code > 0)
+		return "no error";
+	return code >= LZVOLT_E_OUTPUT_TOO_SMALL ? words[-code] : "unknown error";
+}
+
+int lzvolt_kernel_force(const char *name)
+{
+	return kernel_force(name) ? 0 : -1;
+}
+
+const char *lzvolt_kernel_name(size_t i)
+{
+	size_t count;
+	const struct kernel *rows = kernel_table(&count);
+
+	return i < count ? rows[i].name : NULL;
+}
+
+_Bool lzvolt_kernel_runs(size_t i)
+{
+	size_t count;
+	const struct kernel *rows = kernel_table(&count);
+
+	return i < count && !(rows[i].need & ~cpu_read().have);
+}

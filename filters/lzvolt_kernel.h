@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lzvolt_kernel.h - choosing the decode kernel by hand; not part of the library
+ *
+ * For --kernel, voltbox --version and the tests.  What they name is a row of
+ * asm/'s table; lzvolt_backend() says which is in use.
+ */
+#ifndef LZVOLT_KERNEL_H
+#define LZVOLT_KERNEL_H
+
+#include <stddef.h>
+
+/*
+ * Every decode from now on uses the kernel `name`; "auto" or null: the
+ * machine's own choice again (VOLTBOX_KERNEL, then CPU).  0, or -1 when there
+ * is no such kernel or this CPU can't run it; then nothing changes.
+ */
+int lzvolt_kernel_force(const char *name);
+
+/* The name of kernel i, best first, or null behind the last; static string. */
+const char *lzvolt_kernel_name(size_t i);
+
+/* Whether this CPU can run kernel i. */
+_Bool lzvolt_kernel_runs(size_t i);
+
+#endif
