@@ -81,3 +81,31 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all lib clean
+
+# What stands where.  The applets are links to one binary; the rules of the
+# library stand below.
+BINDIR = $(DESTDIR)$(PREFIX)/bin
+LIBDIR = $(DESTDIR)$(PREFIX)/lib
+INCLUDEDIR = $(DESTDIR)$(PREFIX)/include
+MANDIR = $(DESTDIR)$(PREFIX)/share/man
+SHAREDIR = $(DESTDIR)$(PREFIX)/share
+APPLETS := vcompress vdecompress vprobe vconvert
+MAN := $(wildcard man/*.[1-9])
+bash_to = $(SHAREDIR)/bash-completion/completions
+zsh_to = $(SHAREDIR)/zsh/site-functions
+fish_to = $(SHAREDIR)/fish/vendor_completions.d
+
+demo: all
+	@sh pkg/demo $(BUILD)
+
+install:: all
+	install -d $(BINDIR) $(sort $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))))
+	install -m 755 $(BUILD)/voltbox $(BINDIR)/voltbox
+	for a in $(APPLETS); do ln -sf voltbox $(BINDIR)/$$a; done
+	for m in $(MAN); do install -m 644 $$m $(MANDIR)/man$${m##*.}/; done
+
+uninstall::
+	rm -f $(BINDIR)/voltbox $(APPLETS:%=$(BINDIR)/%)
+	rm -f $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m)))/$(notdir $(m)))
+
+.PHONY: demo install uninstall

@@ -1,4 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-# Test, benchmark and fuzz targets.  One file a folder: tests/*.mk parts are
-# included here so that each area keeps its own rules.
+#
+# Test, benchmark and fuzz targets.
+#
+#   make quick	under a minute: the tests whose names carry the tag quick
+#   make check	every test; ends with "N passed, N failed, N skipped"
+#   make bench	the benchmarks, under 15 minutes
+#   make check-long	20 GiB streams through each fast codec; takes minutes
+#
+# Each area keeps its rules in tests/AREA/AREA.mk and adds to quick::, check::
+# and bench:: there.  A recipe runs its test as "$(TALLY) NAME COMMAND...",
+# which counts what the command did and lets the next test run; the last rule
+# below prints the sum and fails if any test did.
+
+TALLY = @sh tests/tally $(BUILD)/tally
+TEST_TOOLS := gen dribble mangle
+test_tools := $(TEST_TOOLS:%=$(BUILD)/tests/%)
+BATS ?= bats
+# bats needs GNU parallel for more than one job
+BATS_JOBS ?= $(shell command -v parallel >/dev/null 2>&1 && \
+	echo --jobs $$(getconf _NPROCESSORS_ONLN))
+RUN_BATS = env BUILD=$(BUILD) $(BATS) --tap $(BATS_JOBS)
+
+$(BUILD)/tests/%: tests/tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) $(LDFLAGS) -o $@ $<
+
+test-tools: $(test_tools)
+
+check:: all test-tools
+	@rm -f $(BUILD)/tally
+quick:: all test-tools
+	@rm -f $(BUILD)/tally
+
 -include $(sort $(wildcard tests/*/*.mk))
+
+quick::
+	$(TALLY) bats $(RUN_BATS) --filter-tags quick tests
+	@sh tests/tally $(BUILD)/tally
+
+check::
+	$(TALLY) bats $(RUN_BATS) tests
+	@sh tests/tally $(BUILD)/tally
+
+check-long: all test-tools
+	BUILD=$(BUILD) $(BATS) --tap tests/long/stream.bats
+
+.PHONY: test-tools quick check check-long bench
