@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * feed.h - an input as a codec's source, an output as its sink
+ *
+ * Both are plain calls at first.  With more than one thread allowed, and once
+ * there is more than a first chunk, the feed reads ahead in a thread of its
+ * own and the sink writes behind in another, so that reading, coding and
+ * writing overlap whatever the codec is.  Chunks are few, fixed and reused.
+ */
+#ifndef FEED_H
+#define FEED_H
+
+#include <pthread.h>
+#include <xxhash.h>
+
+#include "filter.h"
+#include "io.h"
+
+#define CHUNK_SIZE ((size_t)256 << 10)
+#define CHUNK_COUNT 4
+
+/* A queue of CHUNK_COUNT buffers between one producer and one consumer. */
+struct ring {
+	pthread_mutex_t lock;
+	pthread_cond_t more, room;
+	uint8_t *chunk[CHUNK_COUNT];
+	ptrdiff_t len[CHUNK_COUNT];	/* or 0 = end, SOURCE_PAUSE, -errno */
+	uint64_t put, got;		/* chunks ever; put - got are in it */
+	bool closed;			/* the other side has given up */
+};
+int ring_open(struct ring *r);
+void ring_close(struct ring *r);
+/* Producer: a free chunk, NULL when closed.  Then ring_put it. */
+uint8_t *ring_room(struct ring *r);
+void ring_put(struct ring *r, ptrdiff_t len);
+/* Consumer: the oldest chunk, stays until ring_release. */
+ptrdiff_t ring_get(struct ring *r, uint8_t **chunk);
+void ring_release(struct ring *r);
+void ring_shut(struct ring *r);
+
+struct feed {
+	struct source src;	/* what codecs read; must be first */
+	struct input *in;
+	int threads;		/* 1 = never start one */
+	int flush_ms;		/* pause after so long a silence; -1 = never */
+	bool eager;		/* hand out what is at hand, don't wait for more */
+	bool hash;		/* keep a digest of all that was handed out */
+	XXH3_state_t *digest;
+	int error;		/* errno of a read that failed */
+	/* private */
+	uint8_t *first;
+	size_t first_len;
+	bool first_given, ended, paused, held;
+	uint8_t *back;		/* given back by feed_return */
+	size_t back_len;
+	bool running;
+	pthread_t thread;
+	struct ring ring;
+};
+
+/*
+ * Reads the first chunk.  feed_whole() then tells whether it is all there is.
+ * 0 or -errno.
+ */
+int feed_open(struct feed *f, struct input *in, int threads, int flush_ms,
+	      bool eager);
+bool feed_whole(const struct feed *f, size_t *len);
+/* The first chunk, for probes; not consumed. */
+size_t feed_first(const struct feed *f, const uint8_t **data);
+/*
+ * For block readers: up to n bytes into buf; 0 = end, SOURCE_PAUSE,
+ * FILTER_E_READ.  Reads straight into buf where it can.
+ */
+ptrdiff_t feed_read(struct feed *f, uint8_t *buf, size_t n);
+/* These bytes, the last ones that feed_read gave, will come again. */
+int feed_return(struct feed *f, const uint8_t *buf, size_t n);
+/* Makes a waiting read come back with an error. */
+void feed_interrupt(struct feed *f);
+void feed_close(struct feed *f);
+
+struct sink {
+	struct output *out;
+	int threads;
+	uint64_t total;		/* bytes put */
+	int error;		/* errno of a write that failed */
+	/* private */
+	uint8_t *chunk;
+	bool running;
+	pthread_t thread;
+	struct ring ring;
+};
+void sink_open(struct sink *k, struct output *out, int threads);
+/* Room of CHUNK_SIZE bytes, NULL when writing has failed (k->error). */
+uint8_t *sink_room(struct sink *k);
+/* The room's first n bytes go out.  0 or -errno of this or an earlier write. */
+int sink_put(struct sink *k, size_t n);
+/* Bytes of the caller's go out behind all that was put. */
+int sink_write(struct sink *k, const void *buf, size_t n);
+/* Waits until all is written; 0 or -errno. */
+int sink_close(struct sink *k);
+
+#endif

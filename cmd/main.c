@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - one program, its applets by name
+ *
+ * The applet is chosen by the name the program was called by, or by the first
+ * argument after "voltbox".  Start-up, in this order: the applet's name, so
+ * that messages carry it; signal handlers, before any output can exist; then
+ * the applet.  At the end standard output is closed and its error counts.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "lzvolt.h"
+
+/* Every applet; a new one is one row here. */
+static const struct applet *const applets[] = {
+	&vcompress_applet,
+	&vdecompress_applet,
+	NULL,
+};
+
+/* Names that are taken by applets to come. */
+static const char *const later[] = { "vprobe", "vconvert", NULL };
+
+static const struct applet *applet_find(const char *name)
+{
+	for (size_t i = 0; applets[i]; i++)
+		if (!strcmp(applets[i]->name, name))
+			return applets[i];
+	for (size_t i = 0; later[i]; i++)
+		if (!strcmp(later[i], name)) {
+			say_start(later[i]);
+			die("comes with a later version of voltbox");
+		}
+	return NULL;
+}
+
+static int applet_run(const struct applet *a, int argc, char **argv)
+{
+	say_start(a->name);
+	signals_start();
+	say_raise((enum status)a->main(argc, argv));
+	stdout_close();
+	return say_status();
+}
+
+void stdout_close(void)
+{
+	int error = 0;
+
+	errno = 0;
+	if (ferror(stdout) || fflush(stdout))
+		error = errno ? errno : EIO;
+	if (error)
+		say_errno(IO_STDOUT_NAME, "can't write", error);
+	/* /dev/full and NFS tell some errors only here. */
+	else if (close(STDOUT_FILENO) && errno != EBADF)
+		say_errno(IO_STDOUT_NAME, "can't close", errno);
+}
+
+void version_print(void)
+{
+	printf("voltbox %s\nkernel %s\n", VERSION, lzvolt_backend());
+	for (size_t i = 0; i < filter_count; i++) {
+		const struct filter *f = filter_table[i];
+		bool seen = false;
+
+		for (size_t k = 0; f->library && k < i; k++)
+			seen |= filter_table[k]->library &&
+				!strcmp(filter_table[k]->library, f->library);
+		if (f->library && f->version && !seen)
+			printf("%s %s\n", f->library, f->version());
+	}
+	for (size_t i = 0; i < filter_count; i++)
+		if (filter_table[i]->missing)
+			printf("without %s: %s\n", filter_table[i]->name,
+			       filter_table[i]->missing);
+	stdout_close();
+}
+
+static void list_print(void)
+{
+	for (size_t i = 0; applets[i]; i++)
+		printf("%s\n", applets[i]->name);
+}
+
+/* A link in dir for every applet to this program. */
+static void install(const char *dir)
+{
+	char self[4096], link[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (n < 0)
+		die("can't find the program's own path: %s", strerror(errno));
+	self[n] = 0;
+	for (size_t i = 0; applets[i]; i++) {
+		if (snprintf(link, sizeof(link), "%s/%s", dir,
+			     applets[i]->name) >= (int)sizeof(link))
+			die("%s: name too long", dir);
+		if (symlink(self, link))
+			say_errno(link, "can't make the link", errno);
+	}
+}
+
+static void help_print(void)
+{
+	printf("Usage: voltbox APPLET [OPTION]... [FILE]...\n"
+	       "   or: voltbox --list | --version | --install DIR"
+	       " | --completion SHELL\n\nApplets:\n");
+	for (size_t i = 0; applets[i]; i++)
+		printf("  %-14s%s\n", applets[i]->name, applets[i]->about);
+}
+
+static void own_option(int argc, char **argv)
+{
+	const char *w = argc > 1 ? argv[1] : "--help";
+	const char *arg = argc > 2 ? argv[2] : NULL;
+
+	if (!strcmp(w, "--help") || !strcmp(w, "-h"))
+		help_print();
+	else if (!strcmp(w, "--version"))
+		version_print();
+	else if (!strcmp(w, "--list"))
+		list_print();
+	else if (!strcmp(w, "--install") && arg)
+		install(arg);
+	else if (!strcmp(w, "--completion") && arg) {
+		if (!opt_completion(arg, applets))
+			die("no completion for '%s'; bash, zsh, fish", arg);
+	} else
+		die("no applet or option '%s'; see voltbox --help", w);
+}
+
+int main(int argc, char **argv)
+{
+	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
+	const struct applet *a;
+
+	if (!argc)
+		return STATUS_ERROR;
+	a = applet_find(slash ? slash + 1 : argv[0]);
+	if (a)
+		return applet_run(a, argc, argv);
+	a = argc > 1 ? applet_find(argv[1]) : NULL;
+	if (a)
+		return applet_run(a, argc - 1, argv + 1);
+	own_option(argc, argv);
+	stdout_close();
+	return say_status();
+}
