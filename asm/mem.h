@@ -22,6 +22,11 @@ static inline uint32_t load_le32(const uint8_t *p)
 	return load_le16(p) | load_le16(p + 2) << 16;
 }
 
+static inline uint64_t load_le64(const uint8_t *p)
+{
+	return load_le32(p) | (uint64_t)load_le32(p + 4) << 32;
+}
+
 static inline void store_le16(uint8_t *p, uint32_t v)
 {
 	p[0] = (uint8_t)v;
