@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * retoken.h - sequences in and out of the even and the wide token layout
+ *
+ * What retoken.c (LZ4 to lzvolt) and retoken_back.c (lzvolt to LZ4) share: the
+ * careful step that reads or writes one sequence with every check, and gives
+ * every verdict.  Their fast loops do the same for sequences that are far from
+ * all edges, stop in front of anything else and never judge.
+ */
+#ifndef RETOKEN_H
+#define RETOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lzvolt.h"
+
+/* liblz4's strict decoder wants both of every block. */
+#define LZ4_LAST_LITERALS	5	/* no match reaches into these */
+#define LZ4_MATCH_START		12	/* no match starts behind this */
+
+/*
+ * As lzvolt_to_lz4(), for a caller that has the decoded bytes at hand: raw,
+ * or null.  With them a value that ends in a match costs no decoding.
+ */
+int64_t retoken_to_lz4(const uint8_t *value, size_t value_len,
+		       uint8_t *dst, size_t dst_cap, const uint8_t *raw);
+
+/* literals, then match_len bytes from `offset` back; match_len 0: the end. */
+struct sequence {
+	const uint8_t *literals;
+	size_t literal_len;
+	size_t match_len;
+	uint32_t offset;
+	unsigned spare;		/* an even last token's unused low half */
+};
+
+struct token_layout {
+	unsigned literal_shift, literal_max, match_shift, match_max;
+};
+
+static const struct token_layout token_even = { 4, 15, 0, 15 };
+static const struct token_layout token_wide = { 6, 3, 1, 31 };
+
+struct token_reader {
+	const uint8_t *at, *end;	/* of the section */
+	size_t made;			/* decoded bytes so far */
+	size_t stop;			/* decoded bytes when the section ends */
+	size_t declared;		/* decoded bytes when all ends */
+	uint32_t offset;		/* remembered in this section; 0: none */
+};
+
+struct token_writer {
+	uint8_t *at, *end;
+	uint32_t offset;		/* as above */
+};
+
+/* A sequence as the fast loops see it. */
+struct plain {
+	const uint8_t *literals, *next;
+	size_t literal_len, match;	/* match: its length - 4 */
+	uint32_t offset;
+};
+
+/*
+ * True for a sequence, just read, that liblz4 wouldn't take: its match starts
+ * or ends too near the end.
+ */
+static inline bool breaks_end_rules(const struct token_reader *r,
+				    const struct sequence *s)
+{
+	size_t left = r->declared - r->made;
+
+	return s->match_len && (left < LZ4_LAST_LITERALS ||
+				left + s->match_len < LZ4_MATCH_START);
+}
+
+/* Adds a chain to *len: 0, or an error. */
+static inline int64_t chain_read(struct token_reader *r, size_t *len)
+{
+	unsigned byte;
+
+	do {
+		if (r->at == r->end)
+			return LZVOLT_E_TRUNCATED;
+		byte = *r->at++;
+		*len += byte;
+		if (*len > LZVOLT_MAX_SIZE)
+			return LZVOLT_E_LENGTH_MISMATCH;
+	} while (byte == 255);
+	return 0;
+}
+
+static inline int64_t offset_read(struct token_reader *r, bool repeat)
+{
+	if (repeat)
+		return 0;
+	if (r->end - r->at < 2)
+		return LZVOLT_E_TRUNCATED;
+	r->offset = r->at[0] | (uint32_t)r->at[1] << 8;
+	r->at += 2;
+	return 0;
+}
+
+static inline int64_t literals_read(struct token_reader *r, struct sequence *s)
+{
+	s->literals = r->at;
+	if (s->literal_len > (size_t)(r->end - r->at))
+		return LZVOLT_E_TRUNCATED;
+	if (s->literal_len > r->stop - r->made)
+		return LZVOLT_E_LENGTH_MISMATCH;
+	r->at += s->literal_len;
+	r->made += s->literal_len;
+	return 0;
+}
+
+static inline int64_t match_read(struct token_reader *r, struct sequence *s,
+				 bool saturated)
+{
+	int64_t err = saturated ? chain_read(r, &s->match_len) : 0;
+
+	if (err)
+		return err;
+	s->match_len += 4;
+	s->offset = r->offset;
+	if (s->offset == 0 || s->offset > r->made)
+		return LZVOLT_E_BAD_OFFSET;
+	if (s->match_len > r->stop - r->made)
+		return LZVOLT_E_LENGTH_MISMATCH;
+	r->made += s->match_len;
+	return 0;
+}
+
+/* Reads one sequence of a section: 0, or an error with the reader spoilt. */
+static inline int64_t sequence_read(struct token_reader *r, struct sequence *s,
+				    const struct token_layout *l)
+{
+	bool wide = l->match_shift;
+	unsigned token;
+	int64_t err;
+
+	if (r->at == r->end)
+		return LZVOLT_E_TRUNCATED;
+	token = *r->at++;
+	s->literal_len = token >> l->literal_shift;
+	s->match_len = 0;
+	s->spare = token & 15;
+	err = s->literal_len == l->literal_max ?
+	      chain_read(r, &s->literal_len) : 0;
+	if (!err)
+		err = literals_read(r, s);
+	if (err || r->made == r->declared)
+		return err;
+	err = offset_read(r, wide && (token & 1));
+	if (err)
+		return err;
+	s->match_len = token >> l->match_shift & l->match_max;
+	return match_read(r, s, s->match_len == l->match_max);
+}
+
+static inline uint8_t *chain_write(uint8_t *p, size_t rest)
+{
+	while (rest >= 255) {
+		*p++ = 255;
+		rest -= 255;
+	}
+	*p++ = (uint8_t)rest;
+	return p;
+}
+
+/* The bytes that sequence_write() may take at most. */
+static inline size_t sequence_room(const struct sequence *s)
+{
+	return 1 + s->literal_len / 255 + 1 + s->literal_len + 2 +
+	       s->match_len / 255 + 1;
+}
+
+/* Token and literals, for a token whose low half is `low`. */
+static inline uint8_t *literals_write(uint8_t *p, const struct sequence *s,
+				      const struct token_layout *l, unsigned low)
+{
+	size_t n = s->literal_len;
+	size_t field = n < l->literal_max ? n : l->literal_max;
+
+	*p++ = (uint8_t)(field << l->literal_shift | low);
+	if (field == l->literal_max)
+		p = chain_write(p, n - field);
+	if (n)
+		memcpy(p, s->literals, n);
+	return p + n;
+}
+
+/* Writes one sequence; false, and nothing written, where room lacks. */
+static inline bool sequence_write(struct token_writer *w,
+				  const struct sequence *s,
+				  const struct token_layout *l)
+{
+	bool wide = l->match_shift;
+	bool repeat = wide && s->offset == w->offset;
+	size_t m = s->match_len ? s->match_len - 4 : 0;
+	size_t field = m < l->match_max ? m : l->match_max;
+	unsigned low = (unsigned)(field << l->match_shift);
+
+	if (sequence_room(s) > (size_t)(w->end - w->at))
+		return false;
+	if (!s->match_len) {
+		w->at = literals_write(w->at, s, l, 0);
+		return true;
+	}
+	w->at = literals_write(w->at, s, l, low | repeat);
+	if (!repeat) {
+		*w->at++ = (uint8_t)s->offset;
+		*w->at++ = (uint8_t)(s->offset >> 8);
+	}
+	if (field == l->match_max)
+		w->at = chain_write(w->at, m - field);
+	w->offset = s->offset;
+	return true;
+}
+
+/*
+ * Reads even sequences without looking at what they say, as long as they are
+ * plain: within the input and its margin, offset in range, 16 bytes or more
+ * in front of r->stop.  Leaves the reader in front of the first one that isn't.
+ */
+void retoken_skip_even(struct token_reader *r);
+
+#endif

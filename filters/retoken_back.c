@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * retoken_back.c - any lzvolt value as an LZ4 block that liblz4 accepts
+ *
+ * An even section already is LZ4's coding: it is checked and copied.  A wide
+ * section is written again sequence by sequence.  LZ4 has rules for the end of
+ * a block that lzvolt has not (retoken.h); the first match that breaks them is
+ * cut short or becomes literals, with all that follows.  At most 11 decoded
+ * bytes are needed for that, the value's last ones.  They come from the caller
+ * or from decoding the value once, into dst: no memory is allocated.
+ */
+#include "retoken.h"
+#include "mem.h"
+
+/* As many of the last decoded bytes as a rewritten tail can ask for. */
+#define TAIL_MAX	LZ4_MATCH_START
+
+/* The tail is needed and there is no room for it behind the output. */
+#define NEED_TAIL	INT64_MAX
+
+struct back {
+	const uint8_t *value;
+	size_t value_len;
+	struct token_reader in;		/* the section that is being read */
+	const uint8_t *wide, *wide_end;	/* the second section; null: none */
+	size_t declared;
+	uint8_t *dst;
+	struct token_writer out;
+	const uint8_t *raw_end;		/* behind TAIL_MAX decoded bytes, or null */
+};
+
+static size_t little(const uint8_t *p, size_t n)
+{
+	return n == 2 ? load_le16(p) : load_le32(p);
+}
+
+/* Finds the sections; 0, or an error. */
+static int64_t back_open(struct back *b)
+{
+	int64_t declared = lzvolt_declared_size(b->value, b->value_len);
+	size_t head, w, in_at, out_at;
+	const uint8_t *body, *end = b->value + b->value_len;
+
+	if (declared < 0)
+		return declared;
+	b->declared = declared;
+	head = (b->value[0] >> 6) + 1;
+	body = b->value + head;
+	b->in = (struct token_reader){
+		.at = body, .end = end, .stop = declared, .declared = declared,
+	};
+	if (head == 1 || !(b->value[0] & 32))
+		return 0;
+	w = declared <= 65536 ? 2 : 4;
+	if ((size_t)(end - body) < 2 * w)
+		return LZVOLT_E_TRUNCATED;
+	end -= 2 * w;
+	in_at = little(end, w);
+	out_at = little(end + w, w);
+	if (in_at > (size_t)(end - body) || !out_at || out_at >= b->declared)
+		return LZVOLT_E_LENGTH_MISMATCH;
+	b->wide = body + in_at;
+	b->wide_end = end;
+	b->in.end = b->wide;
+	b->in.stop = out_at;
+	return 0;
+}
+
+/* The last decoded bytes, from a decoding behind the output if there is room. */
+static int64_t tail_find(struct back *b)
+{
+	size_t room = b->out.end - b->out.at;
+	int64_t n;
+
+	if (b->raw_end)
+		return 0;
+	if (room < b->declared)
+		return NEED_TAIL;
+	n = lzvolt_decompress(b->value, b->value_len, b->out.at, room);
+	if (n < 0)
+		return n;
+	b->raw_end = b->out.at + n;
+	return 0;
+}
+
+/* Literals s, then the last `extra` decoded bytes, as the last sequence. */
+static int64_t tail_write(struct back *b, const struct sequence *s, size_t extra)
+{
+	struct sequence all = { .literal_len = s->literal_len + extra };
+	uint8_t tail[TAIL_MAX];
+	size_t field = all.literal_len < 15 ? all.literal_len : 15;
+
+	if (sequence_room(&all) > (size_t)(b->out.end - b->out.at))
+		return LZVOLT_E_OUTPUT_TOO_SMALL;
+	memcpy(tail, b->raw_end - extra, extra);
+	*b->out.at++ = (uint8_t)(field << 4);
+	if (field == 15)
+		b->out.at = chain_write(b->out.at, all.literal_len - 15);
+	if (s->literal_len)
+		memcpy(b->out.at, s->literals, s->literal_len);
+	b->out.at += s->literal_len;
+	memcpy(b->out.at, tail, extra);
+	b->out.at += extra;
+	return b->out.at - b->dst;
+}
+
+/* The end of the block from the first sequence on that breaks the rules. */
+static int64_t tail_rewrite(struct back *b, struct sequence *s)
+{
+	size_t start = b->in.made - s->match_len;
+	size_t left = b->declared - start;
+	struct sequence none = { 0 };
+	uint8_t tail[TAIL_MAX];
+	int64_t err = tail_find(b);
+
+	if (err)
+		return err;
+	if (left < LZ4_MATCH_START)
+		return tail_write(b, s, left);
+	memcpy(tail, b->raw_end - LZ4_LAST_LITERALS, LZ4_LAST_LITERALS);
+	b->raw_end = tail + LZ4_LAST_LITERALS;
+	s->match_len = left - LZ4_LAST_LITERALS;
+	if (!sequence_write(&b->out, s, &token_even))
+		return LZVOLT_E_OUTPUT_TOO_SMALL;
+	return tail_write(b, &none, LZ4_LAST_LITERALS);
+}
+
+static bool copy_even(struct back *b, const uint8_t *from, const uint8_t *to)
+{
+	size_t n = to - from;
+
+	if (n > (size_t)(b->out.end - b->out.at))
+		return false;
+	if (n)
+		memcpy(b->out.at, from, n);
+	b->out.at += n;
+	return true;
+}
+
+/*
+ * The even section.  Returns the block's length when it is done with it, 0
+ * when a wide section follows, or an error.
+ */
+static int64_t back_even(struct back *b)
+{
+	const uint8_t *from = b->in.at;
+	const uint8_t *at;
+	struct sequence s;
+	int64_t err;
+
+	do {
+		retoken_skip_even(&b->in);
+		at = b->in.at;
+		err = sequence_read(&b->in, &s, &token_even);
+		if (err)
+			return err;
+		if (breaks_end_rules(&b->in, &s))
+			return copy_even(b, from, at) ? tail_rewrite(b, &s) :
+			       LZVOLT_E_OUTPUT_TOO_SMALL;
+	} while (b->in.made < b->in.stop);
+	if (!copy_even(b, from, b->in.at))
+		return LZVOLT_E_OUTPUT_TOO_SMALL;
+	return b->wide ? 0 : b->out.at - b->dst;
+}
+
+/*
+ * Reads a wide token with at most one chain byte for each length; p has 40
+ * readable bytes.  False: not plain, or the literals come near the end.
+ */
+static inline __attribute__((always_inline)) bool
+plain_read(const uint8_t *p, const uint8_t *end, uint32_t last, struct plain *s)
+{
+	unsigned token = *p++;
+	size_t n = token >> 6;
+	size_t m = token >> 1 & 31;
+	size_t repeat = token & 1;
+
+	if (n == 3) {
+		n += *p++;
+		if (n == 3 + 255 || (n > 15 && (size_t)(end - p) < n + 40))
+			return false;
+	}
+	s->literals = p;
+	s->literal_len = n;
+	p += n;
+	s->offset = repeat ? last : load_le16(p);
+	p += 2 - 2 * repeat;
+	if (m == 31) {
+		m += *p++;
+		if (m >= 15 + 255)
+			return false;
+	}
+	s->match = m;
+	s->next = p;
+	return true;
+}
+
+/* Writes s in even; needs the literals and 48 bytes of room. */
+static inline __attribute__((always_inline)) uint8_t *
+plain_write_even(uint8_t *q, const struct plain *s)
+{
+	size_t n = s->literal_len;
+	size_t m = s->match < 15 ? s->match : 15;
+	size_t i;
+
+	if (__builtin_expect(n >= 15, 0)) {
+		*q++ = (uint8_t)(15 << 4 | m);
+		*q++ = (uint8_t)(n - 15);
+		for (i = 16; i < n; i += 32)
+			move32(q + i, s->literals + i);
+	} else {
+		*q++ = (uint8_t)(n << 4 | m);
+	}
+	move16(q, s->literals);
+	q += n;
+	store_le16(q, s->offset);
+	q[2] = (uint8_t)(s->match - 15);
+	return q + 2 + (m == 15);
+}
+
+/* The fast loop: plain wide sequences into LZ4's tokens. */
+static void narrow_plain(struct back *b)
+{
+	const uint8_t *at = b->in.at;
+	const uint8_t *end = b->in.end;
+	uint8_t *out = b->out.at;
+	size_t made = b->in.made;
+	uint32_t last = b->in.offset;
+	struct plain s;
+
+	while (end - at > 40 && plain_read(at, end, last, &s)) {
+		size_t from = made + s.literal_len;
+		size_t to = from + s.match + 4;
+
+		if (s.offset - 1U >= from || to + LZ4_MATCH_START > b->in.stop ||
+		    (size_t)(b->out.end - out) < s.literal_len + 48)
+			break;
+		out = plain_write_even(out, &s);
+		last = s.offset;
+		made = to;
+		at = s.next;
+	}
+	b->in.at = at;
+	b->in.made = made;
+	b->in.offset = last;
+	b->out.at = out;
+}
+
+static int64_t back_wide(struct back *b)
+{
+	struct sequence s;
+	int64_t err;
+
+	b->in.at = b->wide;
+	b->in.end = b->wide_end;
+	b->in.stop = b->declared;
+	b->in.offset = 0;
+	do {
+		narrow_plain(b);
+		err = sequence_read(&b->in, &s, &token_wide);
+		if (err)
+			return err;
+		if (breaks_end_rules(&b->in, &s))
+			return tail_rewrite(b, &s);
+		if (!sequence_write(&b->out, &s, &token_even))
+			return LZVOLT_E_OUTPUT_TOO_SMALL;
+	} while (s.match_len);
+	return b->out.at - b->dst;
+}
+
+static int64_t back_run(struct back *b, size_t dst_cap)
+{
+	int64_t n = back_open(b);
+
+	if (n)
+		return n;
+	b->out = (struct token_writer){ .at = b->dst, .end = b->dst + dst_cap };
+	if (!b->declared) {
+		if (!dst_cap)
+			return LZVOLT_E_OUTPUT_TOO_SMALL;
+		b->dst[0] = 0;
+		return 1;
+	}
+	n = back_even(b);
+	return n ? n : back_wide(b);
+}
+
+int64_t retoken_to_lz4(const uint8_t *value, size_t value_len,
+		       uint8_t *dst, size_t dst_cap, const uint8_t *raw)
+{
+	struct back b = { .value = value, .value_len = value_len, .dst = dst };
+	uint8_t tail[TAIL_MAX];
+	int64_t n, declared;
+	size_t keep;
+
+	if ((!value && value_len) || (!dst && dst_cap))
+		return LZVOLT_E_NULL;
+	declared = lzvolt_declared_size(value, value_len);
+	if (raw && declared > 0)
+		b.raw_end = raw + declared;
+	n = back_run(&b, dst_cap);
+	if (n != NEED_TAIL)
+		return n;
+	n = lzvolt_decompress(value, value_len, dst, dst_cap);
+	if (n < 0)
+		return n;
+	keep = n < TAIL_MAX ? n : TAIL_MAX;
+	memcpy(tail + TAIL_MAX - keep, dst + n - keep, keep);
+	b.raw_end = tail + TAIL_MAX;
+	return back_run(&b, dst_cap);
+}
+
+int64_t lzvolt_to_lz4(const uint8_t *value, size_t value_len,
+		      uint8_t *dst, size_t dst_cap)
+{
+	return retoken_to_lz4(value, value_len, dst, dst_cap, NULL);
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# Conversion: LZ4 blocks to lzvolt values and back.
+convert_src := $(wildcard filters/lzvolt*.c) $(wildcard filters/retoken*.c) $(asm_src)
+convert_inc := -Ifilters -Iasm -Iasm/$(ARCH) -Itests/enc
+SHARED := $(or $(VOLTBOX_SHARED),../shared)
+convert_files = $(shell find $(SHARED)/corpus -type f -size +20k 2>/dev/null)
+
+$(BUILD)/tests/retoken_test: tests/convert/retoken_test.c tests/enc/ref_decode.c \
+		$(convert_src) $(wildcard filters/*.h asm/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) -g -O1 -fsanitize=address,undefined \
+		-fno-sanitize-recover=all $(convert_inc) -o $@ $(filter %.c %.S,$^) -llz4
+
+quick:: $(BUILD)/tests/retoken_test
+	$(TALLY) retoken $< -n 1000
+
+check:: $(BUILD)/tests/retoken_test
+	$(TALLY) retoken-long $< -n 20000 -s 7 $(convert_files)
+
+bench_shape = $(BUILD)/bench/shape-$(1)
+$(call bench_shape,%):
+	@mkdir -p $(@D)
+	python3 $(SHARED)/corpus/make_shapes.py $* 2097152 > $@
+
+$(BUILD)/bench/retoken_bench: tests/bench/convert/retoken_bench.c $(lzvolt_obj)
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) -Ifilters -o $@ $^ -llz4
+
+convert_inputs = $(foreach s,records varied noise,$(s)=$(call bench_shape,$(s))) \
+	flights=$(SHARED)/corpus/ndjson/flights.ndjson \
+	log=$(SHARED)/corpus/log/kafka-state-change.log \
+	csv=$(SHARED)/corpus/csv/zipcodes.csv \
+	tar=$(SHARED)/corpus/source/python-stdlib.tar \
+	elf=$(SHARED)/corpus/binary/python3.11.elf \
+	text=$(SHARED)/corpus/text/lcet10.txt
+
+bench-retoken: $(BUILD)/bench/retoken_bench \
+		$(foreach s,records varied noise,$(call bench_shape,$(s)))
+	$< $(convert_inputs)
+.PHONY: bench-retoken
+bench:: bench-retoken
