@@ -5,17 +5,17 @@
 # a fresh folder as the working directory, where the shared data are, and the
 # few words that tests are written in.
 
-root=$(cd "${BATS_TEST_DIRNAME:?}" && git rev-parse --show-toplevel 2>/dev/null) ||
-	root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
-[ -f "$root/tests/helper.bash" ] || root=$(cd "$BATS_TEST_DIRNAME/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 case ${BUILD:=build} in
 /*) build=$BUILD ;;
 *) build=$root/$BUILD ;;
 esac
-shared=${VOLTBOX_SHARED:-$root/../shared}
+shared=${VOLTBOX_SHARED:-../shared}
+case $shared in /*) ;; *) shared=$root/$shared ;; esac
 tools=$build/tests
 export PATH="$build:$tools:$PATH" LC_ALL=C
 unset VOLTBOX_LEVEL VOLTBOX_THREADS
+set -o pipefail
 
 setup() {
 	cd "${BATS_TEST_TMPDIR:?}" || return

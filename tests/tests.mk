@@ -13,7 +13,7 @@
 # below prints the sum and fails if any test did.
 
 TALLY = @sh tests/tally $(BUILD)/tally
-TEST_TOOLS := gen dribble mangle
+TEST_TOOLS := gen dribble mangle peak
 test_tools := $(TEST_TOOLS:%=$(BUILD)/tests/%)
 BATS ?= bats
 # bats needs GNU parallel for more than one job
