@@ -44,15 +44,18 @@ struct feed {
 	int threads;		/* 1 = never start one */
 	int flush_ms;		/* pause after so long a silence; -1 = never */
 	bool eager;		/* hand out what is at hand, don't wait for more */
-	bool hash;		/* keep a digest of all that was handed out */
-	XXH3_state_t *digest;
+	XXH3_state_t *digest;	/* of all that was handed out, if not NULL; freed
+				   by feed_close */
 	int error;		/* errno of a read that failed */
 	/* private */
-	uint8_t *first;
+	uint8_t *first;		/* the first chunk; later the plain loop's */
 	size_t first_len;
-	bool first_given, ended, paused, held;
+	ptrdiff_t after;	/* met behind the last chunk: 0 = end, an error,
+				   SOURCE_PAUSE; 1 = nothing yet */
+	bool first_given, ended, tuned, held;
+	const uint8_t *part;	/* what feed_read left of the source's chunk */
+	size_t part_len;
 	uint8_t *back;		/* given back by feed_return */
-	size_t back_len;
 	bool running;
 	pthread_t thread;
 	struct ring ring;
@@ -65,14 +68,17 @@ struct feed {
 int feed_open(struct feed *f, struct input *in, int threads, int flush_ms,
 	      bool eager);
 bool feed_whole(const struct feed *f, size_t *len);
-/* The first chunk, for probes; not consumed. */
+/* The first chunk, for probes; valid before the first pull. */
 size_t feed_first(const struct feed *f, const uint8_t **data);
 /*
  * For block readers: up to n bytes into buf; 0 = end, SOURCE_PAUSE,
  * FILTER_E_READ.  Reads straight into buf where it can.
  */
 ptrdiff_t feed_read(struct feed *f, uint8_t *buf, size_t n);
-/* These bytes, the last ones that feed_read gave, will come again. */
+/*
+ * Ends block reading: these bytes, the last ones that feed_read gave, will
+ * come again from the source.  0 or -ENOMEM.  Call it even for n = 0.
+ */
 int feed_return(struct feed *f, const uint8_t *buf, size_t n);
 /* Makes a waiting read come back with an error. */
 void feed_interrupt(struct feed *f);
@@ -82,10 +88,10 @@ struct sink {
 	struct output *out;
 	int threads;
 	uint64_t total;		/* bytes put */
-	int error;		/* errno of a write that failed */
+	_Atomic int error;	/* errno of a write that failed */
 	/* private */
 	uint8_t *chunk;
-	bool running;
+	bool tuned, running;
 	pthread_t thread;
 	struct ring ring;
 };

@@ -66,7 +66,6 @@ struct output {
 	bool discard;		/* count and forget: -t */
 	bool regular;
 	bool sparse;		/* leave holes for zeros */
-	bool hole_open;		/* the file must still grow to its end */
 	uint64_t hole;		/* zeros not yet written */
 	uint64_t total;		/* bytes given to output_write */
 };
@@ -121,7 +120,6 @@ struct file_list {
 	int count;
 	const char *files0;	/* list file, "-" = standard input, NULL = none */
 	bool recurse;
-	bool symlinks;		/* take symlinks below folders too */
 	void (*act)(const char *path, bool found, void *ctx);	/* found: below a
 				   folder, not named by the user */
 	void *ctx;

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * feed.c - an input as a codec's source
+ *
+ * See pipe.c for the idea.  The first chunk is read by the caller's thread; in
+ * most runs over many small files it is the only one.  The reading thread
+ * starts with the second pull, when it is known that there is more.
+ *
+ * A chunk is filled as far as the caller wants latency: eager (unpacking)
+ * stops when nothing more is at hand, so that what can be decoded is decoded
+ * at once; with flush_ms, a silence of that length hands over what is there
+ * and then a pause; else only a full chunk or the end stops it.
+ *
+ * Which thread touches what: `in` belongs to the reading thread while it runs;
+ * all else is the caller's; the ring is between them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "feed.h"
+#include "say.h"
+
+/* Pipes hold this much if the system lets us: fewer, larger hops. */
+#define PIPE_SIZE (1 << 20)
+
+/* A thread pays once so many bytes have come. */
+#define VOLUME 65536
+
+/*
+ * Reads into buf until full, the end, or nothing to wait for.  Returns the
+ * bytes, 0 = end, SOURCE_PAUSE or -errno.  *after gets what came behind the
+ * bytes if it was met already: 0 the end, SOURCE_PAUSE; 1 = nothing was.
+ */
+static ptrdiff_t fill_chunk(struct feed *f, uint8_t *buf, size_t cap,
+			    ptrdiff_t *after)
+{
+	size_t n = 0;
+
+	*after = 1;
+	while (n < cap) {
+		ptrdiff_t got;
+
+		if (n && f->eager && !f->in->regular && !input_wait(f->in, 0))
+			break;
+		if (f->flush_ms >= 0 && n && !f->in->regular &&
+		    !input_wait(f->in, f->flush_ms)) {
+			*after = SOURCE_PAUSE;
+			break;
+		}
+		got = input_read(f->in, buf + n, cap - n);
+		if (got < 0) {
+			*after = got;
+			break;
+		}
+		if (!got) {
+			*after = 0;
+			break;
+		}
+		n += (size_t)got;
+	}
+	if (*after == 1 && !input_size(f->in))
+		*after = 0;
+	return n ? (ptrdiff_t)n : *after;
+}
+
+static void *reader_main(void *arg)
+{
+	struct feed *f = arg;
+	ptrdiff_t n, after = 1;
+
+	do {
+		uint8_t *room = ring_room(&f->ring);
+
+		if (!room)
+			break;
+		n = after == 1 ? fill_chunk(f, room, CHUNK_SIZE, &after) : after;
+		if (n == after)
+			after = 1;
+		ring_put(&f->ring, n);
+	} while (n > 0 || n == SOURCE_PAUSE);
+	return NULL;
+}
+
+static void start_reader(struct feed *f)
+{
+	if (input_make_interruptible(f->in) || ring_open(&f->ring))
+		return;
+	f->running = !pthread_create(&f->thread, NULL, reader_main, f);
+	if (!f->running)
+		ring_close(&f->ring);
+}
+
+/* Once it is known that this is no trickle: larger pipes, and a thread. */
+static void tune(struct feed *f)
+{
+	if (f->src.offset < VOLUME || f->after != 1)
+		return;
+	f->tuned = true;
+	if (S_ISFIFO(f->in->st.st_mode))
+		fcntl(f->in->fd, F_SETPIPE_SZ, PIPE_SIZE);
+	if (f->threads > 1)
+		start_reader(f);
+}
+
+static ptrdiff_t give(struct feed *f, const uint8_t *data, ptrdiff_t n)
+{
+	if (n == 0)
+		f->ended = true;
+	if (n < 0 && n != SOURCE_PAUSE) {
+		f->error = (int)-n;
+		f->ended = true;
+		return FILTER_E_READ;
+	}
+	if (n > 0 && f->digest)
+		XXH3_64bits_update(f->digest, data, (size_t)n);
+	return n;
+}
+
+/* The next chunk in the caller's thread. */
+static ptrdiff_t next_plain(struct feed *f, const uint8_t **data)
+{
+	ptrdiff_t n = f->after;
+
+	f->after = 1;
+	if (n == 1)
+		n = fill_chunk(f, f->first, CHUNK_SIZE, &f->after);
+	if (n == f->after)
+		f->after = 1;
+	*data = f->first;
+	return give(f, *data, n);
+}
+
+static ptrdiff_t next_running(struct feed *f, const uint8_t **data)
+{
+	uint8_t *chunk;
+	ptrdiff_t n;
+
+	if (f->held)
+		ring_release(&f->ring);
+	n = ring_get(&f->ring, &chunk);
+	f->held = true;
+	*data = chunk;
+	return give(f, *data, n);
+}
+
+static ptrdiff_t feed_pull(struct source *src, const uint8_t **data)
+{
+	struct feed *f = (struct feed *)src;
+
+	if (!f->first_given) {
+		f->first_given = true;
+		*data = f->first;
+		if (f->first_len)
+			return give(f, *data, (ptrdiff_t)f->first_len);
+	}
+	if (f->ended)
+		return f->error ? FILTER_E_READ : 0;
+	if (!f->tuned)
+		tune(f);
+	return f->running ? next_running(f, data) : next_plain(f, data);
+}
+
+int feed_open(struct feed *f, struct input *in, int threads, int flush_ms,
+	      bool eager)
+{
+	ptrdiff_t n;
+
+	*f = (struct feed){
+		.in = in, .threads = threads, .flush_ms = flush_ms, .eager = eager,
+	};
+	source_init(&f->src, feed_pull);
+	f->first = malloc(CHUNK_SIZE);
+	if (!f->first)
+		return -ENOMEM;
+	n = fill_chunk(f, f->first, CHUNK_SIZE, &f->after);
+	f->first_len = n > 0 ? (size_t)n : 0;
+	return 0;
+}
+
+bool feed_whole(const struct feed *f, size_t *len)
+{
+	*len = f->first_len;
+	return !f->after;
+}
+
+size_t feed_first(const struct feed *f, const uint8_t **data)
+{
+	*data = f->first;
+	return f->first_len;
+}
+
+/* Can bytes go from the descriptor straight into a caller's buffer? */
+static bool direct(const struct feed *f)
+{
+	const struct source *s = &f->src;
+
+	return f->first_given && !f->running && f->after == 1 && !f->ended &&
+	       !f->part_len && !s->held_len && !s->stash_len && !s->rest_len &&
+	       !s->has_pending;
+}
+
+static ptrdiff_t read_direct(struct feed *f, uint8_t *buf, size_t n)
+{
+	ptrdiff_t got = fill_chunk(f, buf, n, &f->after);
+
+	if (got == f->after)
+		f->after = 1;
+	got = give(f, buf, got);
+	if (got > 0)
+		f->src.offset += (uint64_t)got;
+	return got;
+}
+
+ptrdiff_t feed_read(struct feed *f, uint8_t *buf, size_t n)
+{
+	if (direct(f))
+		return read_direct(f, buf, n);
+	if (!f->part_len) {
+		ptrdiff_t got = source_next(&f->src, &f->part);
+
+		if (got <= 0)
+			return got;
+		f->part_len = (size_t)got;
+	}
+	if (n > f->part_len)
+		n = f->part_len;
+	memcpy(buf, f->part, n);
+	f->part += n;
+	f->part_len -= n;
+	return (ptrdiff_t)n;
+}
+
+int feed_return(struct feed *f, const uint8_t *buf, size_t n)
+{
+	size_t all = n + f->part_len;
+	uint8_t *back;
+
+	if (!all)
+		return 0;
+	back = malloc(all);
+	if (!back)
+		return -ENOMEM;
+	memcpy(back, buf, n);
+	if (f->part_len)
+		memcpy(back + n, f->part, f->part_len);
+	f->part_len = 0;
+	free(f->back);		/* part may have stood in it: only now */
+	f->back = back;
+	source_unread(&f->src, back, all);
+	return 0;
+}
+
+void feed_interrupt(struct feed *f)
+{
+	input_interrupt(f->in);
+}
+
+void feed_close(struct feed *f)
+{
+	if (f->running) {
+		ring_shut(&f->ring);
+		input_interrupt(f->in);
+		pthread_join(f->thread, NULL);
+		ring_close(&f->ring);
+	}
+	if (f->digest)
+		XXH3_freeState(f->digest);
+	free(f->first);
+	free(f->back);
+}
