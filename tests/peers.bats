@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # The usual tools read what we write and we read what they write: every level
-# class, empty, 1 byte, 3 MiB, and members in a row.  200 MiB in one test.
+# class, empty, 1 byte, 3 MiB, 200 MiB (or VOLTBOX_BIG), and members in a row.
 
 load helper
 
@@ -236,7 +236,7 @@ big() {
 
 @test "200 MiB both ways with zstd, lz4, gzip, brotli" {
 	needs zstd lz4 pigz brotli
-	gen mixed 200M >big
+	gen mixed "${VOLTBOX_BIG:-200M}" >big
 	big zstd "zstd -cq -T0" "zstd -dcq"
 	big lz4 "lz4 -cq" "lz4 -dcq"
 	big gzip "pigz -1c" "gzip -dc"
@@ -248,7 +248,7 @@ big() {
 @test "200 MiB both ways with xz and bzip2 at their fastest" {
 	needs xz bzip2
 	needs_codec xz bzip2
-	gen mixed 200M >big
+	gen mixed "${VOLTBOX_BIG:-200M}" >big
 	vcompress -F xz -0 <big | xz -dc -T0 | cmp - big
 	xz -0c -T0 <big | vdecompress | cmp - big
 	vcompress -F bzip2 -1 <big | bzip2 -dc | cmp - big

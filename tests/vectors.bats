@@ -100,6 +100,7 @@ unhex() {
 		count=1
 		[ "$unit" = "$word" ] || count=${word#*\*}
 		[ "$unit" != - ] || continue
+		# shellcheck disable=SC2001 # every pair of digits
 		unit=$(sed 's/../\\x&/g' <<<"$unit")
 		for ((i = 0; i < count; i++)); do
 			printf '%b' "$unit"
