@@ -213,7 +213,7 @@ static int worker(struct job *j)
 {
 	int bad = 0;
 
-	if (j->suffix && !mkdtemp(strcpy(j->dir, "/tmp/mangle.XXXXXX")))
+	if (j->suffix && !mkdtemp(strcpy(j->dir, "mangle.XXXXXX")))
 		die("mangle: mkdtemp");
 	for (size_t i = j->first; i < j->packed.n && bad < 100; i += j->step)
 		bad += !damage_one(j, i);
