@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * brotli.c - brotli streams (RFC 7932) by libbrotlienc and libbrotlidec
+ *
+ * A brotli stream has no magic number and no checksum.  Its first byte tells
+ * the window, which is read here before the library allocates it, so that a
+ * window above the memory budget is refused by its size.  Large windows (the
+ * extension that --long asks for) are always accepted.  Shared dictionaries
+ * came with brotli 1.1; this row doesn't offer them, so that it builds with
+ * every release.
+ */
+#include "codecs.h"
+#include "coder.h"
+
+#include <brotli/decode.h>
+#include <brotli/encode.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/*
+ * The size hint of a large input, and of one of unknown size: without a hint
+ * the library takes the length of the first span for it, and the bytes would
+ * depend on how they came in.
+ */
+#define HINT_MAX (UINT32_C(1) << 30)
+
+/* --- packing --- */
+
+struct brotli_pack {
+	struct coder c;		/* first, so that the two cast */
+	BrotliEncoderState *enc;
+};
+
+static void brotli_pack_close(void *state)
+{
+	struct brotli_pack *b = state;
+
+	if (b->enc)
+		BrotliEncoderDestroyInstance(b->enc);
+	free(b);
+}
+
+/*
+ * The window: what was asked for, else the library's default, made smaller
+ * for a small input: it is 2^lgwin - 16 bytes.
+ */
+static uint32_t brotli_window(const struct filter_params *p)
+{
+	uint32_t lgwin = BROTLI_DEFAULT_WINDOW;
+
+	if (p->window_log)
+		return (uint32_t)p->window_log;
+	while (lgwin > BROTLI_MIN_WINDOW_BITS + 6 &&
+	       p->size + 16 <= (uint64_t)1 << (lgwin - 1))
+		lgwin--;
+	return lgwin;
+}
+
+static int brotli_pack_params(BrotliEncoderState *enc,
+			      const struct filter_params *p,
+			      struct filter_error *err)
+{
+	uint32_t level = (uint32_t)filter_level(&filter_brotli, p);
+	uint32_t lgwin = brotli_window(p);
+	uint32_t hint = p->size < HINT_MAX ? (uint32_t)p->size : HINT_MAX;
+	uint32_t large = lgwin > BROTLI_MAX_WINDOW_BITS;
+	bool ok = BrotliEncoderSetParameter(enc, BROTLI_PARAM_QUALITY, level) &&
+		BrotliEncoderSetParameter(enc, BROTLI_PARAM_LARGE_WINDOW, large) &&
+		BrotliEncoderSetParameter(enc, BROTLI_PARAM_LGWIN, lgwin) &&
+		BrotliEncoderSetParameter(enc, BROTLI_PARAM_SIZE_HINT, hint);
+
+	if (ok && lgwin >= BROTLI_MIN_WINDOW_BITS &&
+	    lgwin <= BROTLI_LARGE_MAX_WINDOW_BITS)
+		return FILTER_OK;
+	return filter_fail(err, FILTER_E_OPTION, SIZE_UNKNOWN,
+			   "brotli has windows of %d to %d bits, not %" PRIu32,
+			   BROTLI_MIN_WINDOW_BITS, BROTLI_LARGE_MAX_WINDOW_BITS,
+			   lgwin);
+}
+
+static void *brotli_pack_open(const struct filter_params *p,
+			      struct source *src, struct filter_error *err)
+{
+	struct brotli_pack *b;
+
+	if (filter_level_check(&filter_brotli, p, err))
+		return NULL;
+	b = calloc(1, sizeof(*b));
+	if (!b || !(b->enc = BrotliEncoderCreateInstance(NULL, NULL, NULL))) {
+		free(b);
+		coder_no_memory(err);
+		return NULL;
+	}
+	coder_start(&b->c, src);
+	if (brotli_pack_params(b->enc, p, err)) {
+		brotli_pack_close(b);
+		return NULL;
+	}
+	return b;
+}
+
+static int brotli_pack_step(struct coder *c, enum coder_mode mode,
+			    struct filter_error *err)
+{
+	static const BrotliEncoderOperation op[] = {
+		[CODER_RUN] = BROTLI_OPERATION_PROCESS,
+		[CODER_FLUSH] = BROTLI_OPERATION_FLUSH,
+		[CODER_FINISH] = BROTLI_OPERATION_FINISH,
+	};
+	BrotliEncoderState *enc = ((struct brotli_pack *)c)->enc;
+
+	if (!BrotliEncoderCompressStream(enc, op[mode], &c->in_len, &c->in,
+					 &c->out_len, &c->out, NULL))
+		return coder_no_memory(err);
+	if (mode == CODER_RUN || BrotliEncoderHasMoreOutput(enc))
+		return CODER_MORE;
+	if (mode == CODER_FINISH && !BrotliEncoderIsFinished(enc))
+		return CODER_MORE;
+	return CODER_DONE;
+}
+
+static ptrdiff_t brotli_pack_read(void *state, uint8_t *dst, size_t cap,
+				  struct filter_error *err)
+{
+	return coder_pack(state, brotli_pack_step, dst, cap, err);
+}
+
+/* --- unpacking --- */
+
+struct brotli_unpack {
+	struct coder c;		/* first, so that the two cast */
+	BrotliDecoderState *dec;
+	uint64_t window;	/* bytes, 0 = its header wasn't seen yet */
+	uint64_t memory;
+};
+
+static void brotli_unpack_close(void *state)
+{
+	struct brotli_unpack *b = state;
+
+	if (b->dec)
+		BrotliDecoderDestroyInstance(b->dec);
+	free(b);
+}
+
+static int brotli_unpack_start(struct brotli_unpack *b, struct source *src,
+			       struct filter_error *err)
+{
+	coder_start(&b->c, src);
+	b->window = 0;
+	b->dec = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+	if (!b->dec)
+		return coder_no_memory(err);
+	BrotliDecoderSetParameter(b->dec, BROTLI_DECODER_PARAM_LARGE_WINDOW, 1);
+	return FILTER_OK;
+}
+
+static void *brotli_unpack_open(const struct filter_params *p,
+				struct source *src, struct filter_error *err)
+{
+	struct brotli_unpack *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		coder_no_memory(err);
+		return NULL;
+	}
+	b->memory = p->memory;
+	if (brotli_unpack_start(b, src, err)) {
+		free(b);
+		return NULL;
+	}
+	return b;
+}
+
+static int brotli_unpack_reset(void *state, const struct filter_params *p,
+			       struct filter_error *err)
+{
+	struct brotli_unpack *b = state;
+
+	(void)p;
+	BrotliDecoderDestroyInstance(b->dec);
+	return brotli_unpack_start(b, b->c.src, err);
+}
+
+/*
+ * log2 of the window out of a stream's first two bytes (RFC 7932, 9.1, and
+ * the large window extension: 0x11, then six bits).  0 where it is invalid;
+ * the library says so then.
+ */
+static unsigned brotli_window_bits(const uint8_t *p, size_t n)
+{
+	if (!(p[0] & 1))
+		return 16;
+	if (p[0] >> 1 & 7)
+		return 17 + (p[0] >> 1 & 7);
+	if (!(p[0] >> 4 & 7))
+		return 17;
+	if ((p[0] >> 4 & 7) != 1)
+		return 8 + (p[0] >> 4 & 7);
+	return p[0] & 0x80 || n < 2 ? 0 : p[1] & 0x3f;
+}
+
+/* Sees to the window.  At the end of input nothing: the coder says it. */
+static int brotli_read_header(struct brotli_unpack *b, struct filter_error *err)
+{
+	const uint8_t *p;
+	ptrdiff_t n = source_peek(b->c.src, 1, &p);
+	unsigned bits;
+
+	if (n > 0 && (p[0] & 0x7f) == 0x11)
+		n = source_peek(b->c.src, 2, &p);
+	if (n < 0)
+		return filter_fail(err, FILTER_E_READ, b->c.start,
+				   "the input can't be read");
+	bits = n ? brotli_window_bits(p, (size_t)n) : 0;
+	b->window = bits < 10 ? 1 : UINT64_C(1) << bits;
+	if (b->memory && b->window > b->memory)
+		return coder_over_budget(err, b->c.start, "the brotli stream's window",
+					 b->window, b->memory);
+	return FILTER_OK;
+}
+
+static int brotli_unpack_step(struct coder *c, enum coder_mode mode,
+			      struct filter_error *err)
+{
+	BrotliDecoderState *dec = ((struct brotli_unpack *)c)->dec;
+	BrotliDecoderErrorCode e;
+
+	(void)mode;
+	switch (BrotliDecoderDecompressStream(dec, &c->in_len, &c->in,
+					      &c->out_len, &c->out, NULL)) {
+	case BROTLI_DECODER_RESULT_SUCCESS:
+		return CODER_DONE;
+	case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT:
+	case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
+		return CODER_MORE;
+	default:
+		break;
+	}
+	e = BrotliDecoderGetErrorCode(dec);
+	if (e <= BROTLI_DECODER_ERROR_ALLOC_CONTEXT_MODES &&
+	    e >= BROTLI_DECODER_ERROR_ALLOC_BLOCK_TYPE_TREES)
+		return coder_no_memory(err);
+	return filter_fail(err, FILTER_E_CORRUPT, coder_offset(c),
+			   "corrupt brotli stream: %s",
+			   BrotliDecoderErrorString(e));
+}
+
+static ptrdiff_t brotli_unpack_read(void *state, uint8_t *dst, size_t cap,
+				    struct filter_error *err)
+{
+	struct brotli_unpack *b = state;
+
+	if (!b->window) {
+		int r = brotli_read_header(b, err);
+
+		if (r)
+			return r;
+	}
+	return coder_unpack(&b->c, brotli_unpack_step, dst, cap, err);
+}
+
+static void brotli_describe(const void *state, struct member *m)
+{
+	const struct brotli_unpack *b = state;
+
+	coder_describe(&b->c, m);
+	m->format = "brotli";
+	m->declared = SIZE_UNKNOWN;
+	m->window = b->window;
+}
+
+/* --- the row --- */
+
+static const char *brotli_version(void)
+{
+	static _Thread_local char text[16];
+	uint32_t v = BrotliDecoderVersion();
+
+	snprintf(text, sizeof(text), "%" PRIu32 ".%" PRIu32 ".%" PRIu32,
+		 v >> 24, v >> 12 & 0xfff, v & 0xfff);
+	return text;
+}
+
+static const struct stream_ops brotli_pack_ops = {
+	.open = brotli_pack_open,
+	.read = brotli_pack_read,
+	.close = brotli_pack_close,
+};
+
+static const struct stream_ops brotli_unpack_ops = {
+	.open = brotli_unpack_open,
+	.read = brotli_unpack_read,
+	.reset = brotli_unpack_reset,
+	.describe = brotli_describe,
+	.close = brotli_unpack_close,
+};
+
+const struct filter filter_brotli = {
+	.name = "brotli",
+	.suffix = ".br",
+	.flags = FILTER_HEADERLESS | FILTER_LONG | FILTER_SINGLE,
+	.level_min = 0, .level_default = 5, .level_max = 11,
+	.pack = &brotli_pack_ops,
+	.unpack = &brotli_unpack_ops,
+	.library = "brotli",
+	.version = brotli_version,
+};
