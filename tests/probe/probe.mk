@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # C tests of the probe (filters/probe*.c) and of the cost model.
 PROBE_CORPUS = $(wildcard $(or $(VOLTBOX_SHARED),../shared)/corpus/*/*)
+PROBE_TESTS := incompressible stats_test cost_test
 
 $(BUILD)/tests/probe-%: tests/probe/%.c tests/probe/test.h $(filters_obj)
 	@mkdir -p $(@D)
@@ -10,7 +11,14 @@ $(BUILD)/tests/probe-%: tests/probe/%.c tests/probe/test.h $(filters_obj)
 quick:: probe-check
 check:: probe-check
 
-probe-check: $(BUILD)/tests/probe-incompressible
+probe-check: $(PROBE_TESTS:%=$(BUILD)/tests/probe-%)
 	$(TALLY) probe $(BUILD)/tests/probe-incompressible $(PROBE_CORPUS)
+	$(TALLY) probe-stats $(BUILD)/tests/probe-stats_test $(PROBE_CORPUS)
+	$(TALLY) probe-cost $(BUILD)/tests/probe-cost_test
 
-.PHONY: probe-check
+bench:: bench-scan
+
+bench-scan: $(BUILD)/tests/probe-stats_test
+	$(BUILD)/tests/probe-stats_test -b
+
+.PHONY: probe-check bench-scan

@@ -30,7 +30,11 @@ static void test_check(int ok, const char *fmt, ...)
 	va_end(ap);
 	test_bad++;
 }
-#define CHECK(ok, ...) test_check(!!(ok), __VA_ARGS__)
+/* The condition is evaluated before the words are. */
+#define CHECK(ok, ...) do { \
+		int ok_ = !!(ok); \
+		test_check(ok_, __VA_ARGS__); \
+	} while (0)
 
 __attribute__((unused))
 static void test_run(const char *name, void (*fn)(void))
