@@ -12,6 +12,9 @@
 
 #include <string.h>
 
+/* Fewer bytes than these may begin a text as well. */
+#define MAGIC_STRONG 4
+
 struct magic {
 	const char *name;
 	enum probe_kind kind;
@@ -255,10 +258,12 @@ static void name_by_content(const uint8_t *p, size_t n, uint8_t *room,
 {
 	const struct magic *m = magic_find(p, n);
 
-	if (m)
+	if (m && m->len >= MAGIC_STRONG)
 		*f = (struct probe_format){ m->name, m->kind, m->packed, true, NULL };
 	else if (is_text(p, n))
 		*f = (struct probe_format){ text_name(p, n), KIND_TEXT, false, true, NULL };
+	else if (m)
+		*f = (struct probe_format){ m->name, m->kind, m->packed, true, NULL };
 	else if (brotli_possible(p, n, room, &f->filter))
 		*f = (struct probe_format){ "brotli", KIND_PACKED, true, false, f->filter };
 	else
