@@ -9,7 +9,7 @@
 #
 #   BUILD=dir		where objects and programs go (build)
 #   ARCH=x86_64|aarch64	whose kernels are built (this machine's)
-#   WITHOUT="isal ..."	libraries to leave out: isal deflate brotli archive lzma
+#   WITHOUT="isal ..."	libraries to leave out: isal deflate brotli archive lzma bzip2
 #   PREFIX, DESTDIR	where make install puts things
 
 VERSION := 1.0.0
@@ -21,19 +21,20 @@ WARN := -Wall -Wextra
 STD := -std=gnu11 -D_GNU_SOURCE -pthread -DVERSION='"$(VERSION)"'
 PIC := -fPIC -fvisibility=hidden
 
-# A library that is left out gives its .c to the file of the same name in
-# filters/without/, which keeps the codec's row and says what is missing.
+# A library that is left out gives its .c (NAME.c, NAME_*.c) to the file of the
+# same name in filters/without/, which keeps the codec's row and says what is missing.
 WITHOUT ?=
 isal_libs := -lisal
 deflate_libs := -ldeflate
 brotli_libs := -lbrotlienc -lbrotlidec
 archive_libs := -larchive
 lzma_libs := -llzma
-optional := isal deflate brotli archive lzma
+bzip2_libs := -lbz2
+optional := isal deflate brotli archive lzma bzip2
 with := $(filter-out $(WITHOUT),$(optional))
 LIBS := -lzstd -llz4 -lz -lxxhash $(foreach l,$(with),$($(l)_libs)) -lm
 
-left_out := $(foreach l,$(WITHOUT),filters/$(l).c)
+left_out := $(foreach l,$(WITHOUT),filters/$(l).c $(wildcard filters/$(l)_*.c))
 cmd_src := $(wildcard cmd/*.c)
 filters_src := $(filter-out $(left_out),$(wildcard filters/*.c)) \
 	$(foreach l,$(WITHOUT),$(wildcard filters/without/$(l).c))

@@ -12,11 +12,18 @@
 
 extern const struct filter filter_zstd;
 extern const struct filter filter_lz4;
+extern const struct filter filter_lz4_legacy;
+extern const struct filter filter_lz4_block;
+extern const struct filter filter_lzvolt;
 extern const struct filter filter_gzip;
 extern const struct filter filter_zlib;
 extern const struct filter filter_deflate;
 extern const struct filter filter_brotli;
 extern const struct filter filter_raw;
+extern const struct filter filter_xz;
+extern const struct filter filter_lzma;
+extern const struct filter filter_lzip;
+extern const struct filter filter_bzip2;
 
 /* params.level, or the codec's default where the user said nothing. */
 static inline int filter_level(const struct filter *f,

@@ -11,10 +11,17 @@
 const struct filter *const filter_table[] = {
 	&filter_zstd,
 	&filter_lz4,
+	&filter_lz4_legacy,
 	&filter_gzip,
+	&filter_xz,
+	&filter_lzip,
+	&filter_bzip2,
+	&filter_lzma,
 	&filter_zlib,
 	&filter_deflate,
 	&filter_brotli,
+	&filter_lzvolt,
+	&filter_lz4_block,
 	&filter_raw,
 };
 
