@@ -290,10 +290,10 @@ int64_t lzvolt_declared_size(const uint8_t *src, size_t src_len)
 	return error ? error : (int64_t)v.declared;
 }
 
-int64_t lzvolt_decompress(const uint8_t *src, size_t src_len,
-			  uint8_t *dst, size_t dst_cap)
+int64_t lzvolt_decompress_by(const struct kernel *kernel,
+			     const uint8_t *src, size_t src_len,
+			     uint8_t *dst, size_t dst_cap)
 {
-	const struct kernel *kernel = kernel_current();
 	struct value v;
 	int64_t error;
 
@@ -314,8 +314,14 @@ int64_t lzvolt_decompress(const uint8_t *src, size_t src_len,
 	return error ? error : (int64_t)v.declared;
 }
 
-int64_t lzvolt_decompress_lz4(const uint8_t *src, size_t src_len,
-			      uint8_t *dst, size_t dst_cap, size_t declared)
+int64_t lzvolt_decompress(const uint8_t *src, size_t src_len,
+			  uint8_t *dst, size_t dst_cap)
+{
+	return lzvolt_decompress_by(kernel_current(), src, src_len, dst, dst_cap);
+}
+
+int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t src_len,
+		      uint8_t *dst, size_t dst_cap, size_t declared)
 {
 	int64_t error;
 
@@ -326,12 +332,18 @@ int64_t lzvolt_decompress_lz4(const uint8_t *src, size_t src_len,
 	if (declared > LZVOLT_MAX_SIZE)
 		return LZVOLT_E_TOO_LARGE;
 	error = single_decode(src, src + src_len, dst, dst_cap, declared,
-			      LAYOUT_LZ4, kernel_current()->lz4);
+			      LAYOUT_LZ4, kernel->lz4);
 	return error ? error : (int64_t)declared;
 }
 
-int lzvolt_decompress_lz4_safe(const char *src, char *dst,
-			       int compressed_size, int dst_capacity)
+int64_t lzvolt_decompress_lz4(const uint8_t *src, size_t src_len,
+			      uint8_t *dst, size_t dst_cap, size_t declared)
+{
+	return lzvolt_lz4_by(kernel_current(), src, src_len, dst, dst_cap, declared);
+}
+
+int lzvolt_lz4_safe_by(const struct kernel *kernel, const char *src, char *dst,
+		       int compressed_size, int dst_capacity)
 {
 	const uint8_t *in = (const uint8_t *)src;
 	uint8_t *out = (uint8_t *)dst;
@@ -347,10 +359,16 @@ int lzvolt_decompress_lz4_safe(const char *src, char *dst,
 		.layout = LAYOUT_LZ4,
 		.open = 1,
 	};
-	error = section_decode(&s, kernel_current()->lz4);
+	error = section_decode(&s, kernel->lz4);
 	if (error)	/* as liblz4: where it went wrong, counted from -1 down */
 		return (int)(in - s.run.in) - 1;
 	return (int)(s.run.out - out);
+}
+
+int lzvolt_decompress_lz4_safe(const char *src, char *dst,
+			       int compressed_size, int dst_capacity)
+{
+	return lzvolt_lz4_safe_by(kernel_current(), src, dst, compressed_size, dst_capacity);
 }
 
 size_t lzvolt_decompress_bound(size_t declared)

@@ -9,6 +9,9 @@
 #define LZVOLT_KERNEL_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+struct kernel;	/* asm/kernel.h */
 
 /*
  * Every decode from now on uses the kernel `name`; "auto" or null: the
@@ -22,5 +25,17 @@ const char *lzvolt_kernel_name(size_t i);
 
 /* Whether this CPU can run kernel i. */
 _Bool lzvolt_kernel_runs(size_t i);
+
+/*
+ * lzvolt_decompress(), lzvolt_decompress_lz4() and lzvolt_decompress_lz4_safe()
+ * by a kernel that the caller names, for tests.
+ */
+int64_t lzvolt_decompress_by(const struct kernel *kernel,
+			     const uint8_t *src, size_t src_len,
+			     uint8_t *dst, size_t dst_cap);
+int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t src_len,
+		      uint8_t *dst, size_t dst_cap, size_t declared);
+int lzvolt_lz4_safe_by(const struct kernel *kernel, const char *src, char *dst,
+		       int compressed_size, int dst_capacity);
 
 #endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * checkasm.h - what the parts of checkasm share
+ */
+#ifndef CHECKASM_H
+#define CHECKASM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel.h"
+
+/* What a packed input is. */
+enum kind { KIND_VALUE, KIND_LZ4, KIND_KINDS };
+
+/* One packed input and what is known of it. */
+struct input {
+	const char *name;
+	enum kind kind;
+	uint8_t *packed;
+	size_t packed_len;
+	uint8_t *plain;		/* null: the careful step alone decides */
+	size_t plain_len;	/* LZ4: the declared length, plain or not */
+	bool plain_data;	/* nearly all its blocks must be the kernel's */
+};
+
+/* xorshift64*, seeded by the command line. */
+extern uint64_t seed_now;
+uint32_t rnd(void);
+static inline uint32_t rnd_below(uint32_t n)
+{
+	return (uint32_t)((uint64_t)rnd() * n >> 32);
+}
+
+/*
+ * Calls fn and returns what it broke, 0 = nothing (bits in
+ * call_ARCH.S).
+ */
+/* call.c: whether checked_call() can see dirty upper vector halves. */
+int checked_call_knows_vectors(void);
+unsigned checked_call(kernel_fn *fn, struct kernel_run *run);
+
+/* gen.c: fills `in` (caller frees packed and plain).  i picks the recipe. */
+void gen_text(uint8_t *to, size_t n);
+void gen_value(struct input *in, uint32_t size_max);
+void gen_lz4(struct input *in, uint32_t size_max);
+void gen_overlap(struct input *in, bool wide, uint32_t offset, uint32_t length,
+		 uint32_t literals);
+void gen_blocks(struct input *in, enum kind kind);
+void gen_mutate(struct input *in);
+void input_free(struct input *in);
+
+/* vectors.c: calls `each` for every vector found; returns how many. */
+unsigned vectors_each(const char *shared, void (*each)(struct input *in, bool ok));
+
+#endif
