@@ -85,22 +85,26 @@ static void *reader_main(void *arg)
 
 static void start_reader(struct feed *f)
 {
-	if (input_make_interruptible(f->in) || ring_open(&f->ring))
+	if (input_make_interruptible(f->in) || ring_open(&f->ring)) {
+		f->threads = 1;
 		return;
+	}
 	f->running = !pthread_create(&f->thread, NULL, reader_main, f);
-	if (!f->running)
-		ring_close(&f->ring);
+	if (f->running)
+		return;
+	ring_close(&f->ring);
+	f->threads = 1;
 }
 
 /* Once it is known that this is no trickle: larger pipes, and a thread. */
-static void tune(struct feed *f)
+static void tune(struct feed *f, bool may_start)
 {
 	if (f->src.offset < VOLUME || f->after != 1)
 		return;
-	f->tuned = true;
-	if (S_ISFIFO(f->in->st.st_mode))
+	if (!f->tuned && S_ISFIFO(f->in->st.st_mode))
 		fcntl(f->in->fd, F_SETPIPE_SZ, PIPE_SIZE);
-	if (f->threads > 1)
+	f->tuned = true;
+	if (may_start && f->threads > 1)
 		start_reader(f);
 }
 
@@ -157,8 +161,8 @@ static ptrdiff_t feed_pull(struct source *src, const uint8_t **data)
 	}
 	if (f->ended)
 		return f->error ? FILTER_E_READ : 0;
-	if (!f->tuned)
-		tune(f);
+	if (!f->running)
+		tune(f, true);
 	return f->running ? next_running(f, data) : next_plain(f, data);
 }
 
@@ -203,8 +207,11 @@ static bool direct(const struct feed *f)
 
 static ptrdiff_t read_direct(struct feed *f, uint8_t *buf, size_t n)
 {
-	ptrdiff_t got = fill_chunk(f, buf, n, &f->after);
+	ptrdiff_t got;
 
+	if (!f->tuned)
+		tune(f, false);
+	got = fill_chunk(f, buf, n, &f->after);
 	if (got == f->after)
 		f->after = 1;
 	got = give(f, buf, got);
@@ -252,6 +259,32 @@ int feed_return(struct feed *f, const uint8_t *buf, size_t n)
 	return 0;
 }
 
+bool feed_ready(const struct feed *f)
+{
+	const struct source *s = &f->src;
+
+	if (f->in->regular || !direct(f))
+		return true;
+	return s->held_len || input_wait(f->in, 0) == 1;
+}
+
+int feed_failure(const struct feed *f, struct filter_error *err)
+{
+	if (err->code != FILTER_E_READ)
+		return err->code;
+	return filter_fail(err, FILTER_E_READ, f->src.offset, "can't read: %s",
+			   strerror(f->error));
+}
+
+void feed_open_memory(struct feed *f, struct input *in, uint8_t *data, size_t len)
+{
+	*f = (struct feed){
+		.in = in, .threads = 1, .flush_ms = -1, .first = data,
+		.first_len = len, .borrowed = true,
+	};
+	source_init(&f->src, feed_pull);
+}
+
 void feed_interrupt(struct feed *f)
 {
 	input_interrupt(f->in);
@@ -267,6 +300,7 @@ void feed_close(struct feed *f)
 	}
 	if (f->digest)
 		XXH3_freeState(f->digest);
-	free(f->first);
+	if (!f->borrowed)
+		free(f->first);
 	free(f->back);
 }

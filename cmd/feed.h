@@ -52,7 +52,7 @@ struct feed {
 	size_t first_len;
 	ptrdiff_t after;	/* met behind the last chunk: 0 = end, an error,
 				   SOURCE_PAUSE; 1 = nothing yet */
-	bool first_given, ended, tuned, held;
+	bool first_given, ended, tuned, held, borrowed;
 	const uint8_t *part;	/* what feed_read left of the source's chunk */
 	size_t part_len;
 	uint8_t *back;		/* given back by feed_return */
@@ -80,6 +80,12 @@ ptrdiff_t feed_read(struct feed *f, uint8_t *buf, size_t n);
  * come again from the source.  0 or -ENOMEM.  Call it even for n = 0.
  */
 int feed_return(struct feed *f, const uint8_t *buf, size_t n);
+/* Would feed_read return at once?  Only then is it worth filling a job up. */
+bool feed_ready(const struct feed *f);
+/* Puts the errno of a failed read into an error of FILTER_E_READ. */
+int feed_failure(const struct feed *f, struct filter_error *err);
+/* A feed whose bytes are all there already; the caller keeps them. */
+void feed_open_memory(struct feed *f, struct input *in, uint8_t *data, size_t len);
 /* Makes a waiting read come back with an error. */
 void feed_interrupt(struct feed *f);
 void feed_close(struct feed *f);

@@ -262,6 +262,8 @@ int pipe_run(const struct pipeline *p, void *ctx, int workers, int jobs,
 		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
 	}
 	first = fill(&r, 0);
+	if (p->plan && !first->last)
+		p->plan(ctx, &workers, &r.jobs);
 	if (first->last || workers == 1)
 		run_plain(&r, first, err);
 	else

@@ -36,6 +36,9 @@ struct pipeline {
 	 * with what stood before the end or the error in it.
 	 */
 	void (*fill)(void *ctx, struct job *j);
+	/* Once the first job is filled: may lower the numbers (workers >= 1,
+	   jobs >= 2) now that the size of a job is known.  May be NULL. */
+	void (*plan)(void *ctx, int *workers, int *jobs);
 	/* Transforms.  Sets j->err on failure (also over one that fill left:
 	   what fails inside the job comes first in the stream). */
 	void (*work)(void *ctx, void *worker, struct job *j);

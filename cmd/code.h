@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * code.h - packing and unpacking one input, whatever the codec
+ *
+ * Between a feed and a sink: the codec's blocks through the pipeline where it
+ * has that face, else its stream.  Nothing here opens a file or prints.
+ */
+#ifndef CODE_H
+#define CODE_H
+
+#include <xxhash.h>
+
+#include "feed.h"
+#include "filter.h"
+
+/* Bytes of input or output that make a job worth its hand-over. */
+#define BATCH_SIZE ((size_t)256 << 10)
+
+struct pack {
+	const struct filter *filter;
+	struct filter_params params;
+	struct feed *feed;
+	struct sink *sink;
+	int threads;		/* >= 1 */
+	uint64_t budget;	/* bytes of memory for all of it */
+};
+
+/* 0 or the error's code with *err filled.  The caller closes the sink. */
+int pack_run(const struct pack *p, struct filter_error *err);
+
+enum trailing { TRAILING_ERROR, TRAILING_WARN, TRAILING_IGNORE };
+
+struct unpack {
+	const struct filter *forced;	/* -F; NULL = by content */
+	struct filter_params params;
+	struct feed *feed;
+	struct sink *sink;
+	int threads;
+	uint64_t budget;
+	enum trailing trailing;
+	bool pass_through;	/* input of no format goes out as it is */
+	uint64_t max_output;	/* SIZE_UNKNOWN = no limit */
+	uint64_t max_ratio;	/* raw : packed; 0 = no limit */
+	XXH3_state_t *digest;	/* of all that was decoded, or NULL */
+	/* Called for every member that was decoded or skipped; or NULL. */
+	void (*member)(void *ctx, const struct member *m);
+	void *ctx;
+	/* results */
+	uint64_t members;	/* decoded ones */
+	uint64_t ignored_at;	/* where bytes that aren't a member begin, with
+				   TRAILING_WARN; else SIZE_UNKNOWN */
+	bool passed;		/* the input went out as it is */
+	/* private: a stream state that waits for the next member */
+	const struct filter *kept_filter;
+	void *kept;
+};
+
+int unpack_run(struct unpack *u, struct filter_error *err);
+/* unpack.c to unpack_blocks.c: one member by its blocks. */
+int unpack_member_blocks(struct unpack *u, const struct filter *f,
+			 struct member *m, struct filter_error *err);
+/* Checks the limits and gives out decoded bytes; in: packed bytes so far. */
+int unpack_deliver(struct unpack *u, const uint8_t *data, size_t n, uint64_t in,
+		   struct filter_error *err);
+int unpack_allowed(const struct unpack *u, size_t n, uint64_t in,
+		   struct filter_error *err);
+
+/* An errno of the sink as an error. */
+int sink_failure(const struct sink *k, struct filter_error *err);
+
+#endif

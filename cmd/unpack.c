@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unpack.c - all members of an input, each by its own codec
+ *
+ * The loop: peek; nothing = the end; a skippable frame = read past it; a
+ * format = decode one member; else the rest is trailing bytes or, when nothing
+ * came before, an unknown input.  Not one byte goes out for an unknown input.
+ */
+#include <string.h>
+
+#include "code.h"
+#include "report.h"
+#include "say.h"
+
+int unpack_allowed(const struct unpack *u, size_t n, uint64_t in,
+		   struct filter_error *err)
+{
+	uint64_t total = u->sink->total + n;
+
+	if (total > u->max_output)
+		return filter_fail(err, CMD_E_LIMIT, in,
+				   "output would pass --max-output");
+	if (u->max_ratio && total / u->max_ratio > (in ? in : 1))
+		return filter_fail(err, CMD_E_LIMIT, in,
+				   "output would pass --max-ratio");
+	return 0;
+}
+
+int unpack_deliver(struct unpack *u, const uint8_t *data, size_t n, uint64_t in,
+		   struct filter_error *err)
+{
+	if (unpack_allowed(u, n, in, err))
+		return err->code;
+	if (u->digest)
+		XXH3_64bits_update(u->digest, data, n);
+	if (sink_write(u->sink, data, n))
+		return sink_failure(u->sink, err);
+	progress_tick(in, u->sink->total);
+	return 0;
+}
+
+/* A state for the next member: the kept one made ready, or a new one. */
+static void *stream_state(struct unpack *u, const struct filter *f,
+			  struct filter_error *err)
+{
+	void *state = u->kept;
+
+	u->kept = NULL;
+	if (!state)
+		return f->unpack->open(&u->params, &u->feed->src, err);
+	if (u->kept_filter == f && f->unpack->reset) {
+		if (!f->unpack->reset(state, &u->params, err))
+			return state;
+		f->unpack->close(state);
+		return NULL;
+	}
+	u->kept_filter->unpack->close(state);
+	return f->unpack->open(&u->params, &u->feed->src, err);
+}
+
+static int stream_loop(struct unpack *u, const struct stream_ops *ops, void *state,
+		       struct filter_error *err)
+{
+	for (;;) {
+		uint8_t *room = sink_room(u->sink);
+		ptrdiff_t n;
+
+		if (!room)
+			return sink_failure(u->sink, err);
+		n = ops->read(state, room, CHUNK_SIZE, err);
+		if (n <= 0)
+			return (int)n;
+		if (unpack_allowed(u, (size_t)n, u->feed->src.offset, err))
+			return err->code;
+		if (u->digest)
+			XXH3_64bits_update(u->digest, room, (size_t)n);
+		if (sink_put(u->sink, (size_t)n))
+			return sink_failure(u->sink, err);
+		progress_tick(u->feed->src.offset, u->sink->total);
+	}
+}
+
+static int member_stream(struct unpack *u, const struct filter *f,
+			 struct member *m, struct filter_error *err)
+{
+	void *state = stream_state(u, f, err);
+	int code;
+
+	if (!state)
+		return err->code;
+	code = stream_loop(u, f->unpack, state, err);
+	if (code) {
+		f->unpack->close(state);
+		return code;
+	}
+	if (f->unpack->describe)
+		f->unpack->describe(state, m);
+	u->kept = state;
+	u->kept_filter = f;
+	return 0;
+}
+
+static void tell(struct unpack *u, struct member *m, const char *format,
+		 uint64_t raw_before)
+{
+	m->format = format;
+	m->packed = u->feed->src.offset - m->offset;
+	m->raw = u->sink->total - raw_before;
+	if (u->member)
+		u->member(u->ctx, m);
+}
+
+static int option_refused(const struct unpack *u, const struct filter *f,
+			  struct filter_error *err)
+{
+	uint64_t at = u->feed->src.offset;
+
+	if (f->missing)
+		return filter_fail(err, FILTER_E_UNSUPPORTED, at, "%s: %s",
+				   f->name, f->missing);
+	if (!f->unpack && !f->unpack_blocks)
+		return filter_fail(err, FILTER_E_UNSUPPORTED, at,
+				   "%s can't be unpacked", f->name);
+	if (u->params.dict && !(f->flags & FILTER_DICT))
+		return filter_fail(err, FILTER_E_OPTION, at,
+				   "%s knows no dictionaries (-D)", f->name);
+	return 0;
+}
+
+static int member_decode(struct unpack *u, const struct filter *f,
+			 const uint8_t *head, size_t n, struct filter_error *err)
+{
+	struct member m = {
+		.offset = u->feed->src.offset, .declared = SIZE_UNKNOWN,
+	};
+	uint64_t before = u->sink->total;
+	int code = option_refused(u, f, err);
+
+	if (code)
+		return code;
+	if (f->unpack_blocks && (!f->unpack || f->unpack_blocks->suits(head, n, &u->params)))
+		code = unpack_member_blocks(u, f, &m, err);
+	else
+		code = member_stream(u, f, &m, err);
+	if (code)
+		return feed_failure(u->feed, err);
+	u->members++;
+	tell(u, &m, f->name, before);
+	return 0;
+}
+
+static int skip_frame(struct unpack *u, uint64_t len, struct filter_error *err)
+{
+	struct member m = { .offset = u->feed->src.offset, .skipped = true };
+	int code = source_skip(&u->feed->src, len);
+
+	if (code == FILTER_E_TRUNCATED)
+		filter_fail(err, code, u->feed->src.offset,
+			    "input ends inside a skippable frame");
+	if (code) {
+		err->code = code;
+		return feed_failure(u->feed, err);
+	}
+	tell(u, &m, "skippable", u->sink->total);
+	return 0;
+}
+
+/* Reads the rest; *other is set to the offset of the first byte not zero. */
+static int drain(struct unpack *u, uint64_t *other, struct filter_error *err)
+{
+	const uint8_t *data;
+	ptrdiff_t n;
+
+	*other = SIZE_UNKNOWN;
+	while ((n = source_next(&u->feed->src, &data)) > 0)
+		for (ptrdiff_t i = 0; *other == SIZE_UNKNOWN && i < n; i++)
+			if (data[i])
+				*other = u->feed->src.offset - (uint64_t)(n - i);
+	if (n == 0)
+		return 0;
+	err->code = FILTER_E_READ;
+	return feed_failure(u->feed, err);
+}
+
+/* What follows the last member: zeros are padding, the rest as ordered. */
+static int trailing(struct unpack *u, const uint8_t *head, struct filter_error *err)
+{
+	uint64_t at = u->feed->src.offset, other;
+
+	if (u->trailing == TRAILING_ERROR && head[0])
+		return filter_fail(err, FILTER_E_CORRUPT, at,
+				   "bytes behind the end that belong to no format");
+	if (drain(u, &other, err))
+		return err->code;
+	if (other == SIZE_UNKNOWN || u->trailing == TRAILING_IGNORE)
+		return 0;
+	if (u->trailing == TRAILING_WARN) {
+		u->ignored_at = other;
+		return 0;
+	}
+	return filter_fail(err, FILTER_E_CORRUPT, other,
+			   "bytes behind the end that belong to no format");
+}
+
+static int pass(struct unpack *u, struct filter_error *err)
+{
+	const uint8_t *data;
+	ptrdiff_t n;
+
+	u->passed = true;
+	while ((n = source_next(&u->feed->src, &data)) > 0)
+		if (unpack_deliver(u, data, (size_t)n, u->feed->src.offset, err))
+			return err->code;
+	if (n == 0)
+		return 0;
+	err->code = FILTER_E_READ;
+	return feed_failure(u->feed, err);
+}
+
+/* The codec of what comes next; NULL = none. */
+static const struct filter *choose(const struct unpack *u, const uint8_t *p, size_t n)
+{
+	const struct filter *f = u->forced;
+
+	if (!f)
+		return filter_detect(p, n);
+	if (!u->members)
+		return f;
+	if (f->flags & FILTER_SINGLE)
+		return NULL;
+	return !f->detect || f->detect(p, n) ? f : NULL;
+}
+
+static bool may_skip(const struct unpack *u)
+{
+	return !u->forced || u->forced->detect;
+}
+
+static int unknown(struct unpack *u, bool begun, const uint8_t *head,
+		   struct filter_error *err)
+{
+	if (begun)
+		return trailing(u, head, err);
+	if (u->pass_through)
+		return pass(u, err);
+	return filter_fail(err, FILTER_E_CORRUPT, u->feed->src.offset,
+			   "unknown format; -F names one that has no magic number");
+}
+
+/* One step of the member loop: 1 = go on, 0 = the end, an error. */
+static int step(struct unpack *u, bool *begun, struct filter_error *err)
+{
+	const uint8_t *p;
+	ptrdiff_t n = source_peek(&u->feed->src, FILTER_PEEK, &p);
+	const struct filter *f;
+	uint64_t skip;
+
+	if (n < 0) {
+		err->code = FILTER_E_READ;
+		return feed_failure(u->feed, err);
+	}
+	if (!n && *begun)
+		return 0;
+	if (!n && !u->forced && !u->pass_through)
+		return filter_fail(err, FILTER_E_TRUNCATED, 0, "empty input");
+	skip = n >= 8 && may_skip(u) ? frame_skippable(p, (size_t)n) : 0;
+	if (skip) {
+		*begun = true;
+		return skip_frame(u, skip, err) ? err->code : 1;
+	}
+	f = choose(u, p, (size_t)n);
+	if (!f)
+		return unknown(u, *begun, p, err);
+	*begun = true;
+	return member_decode(u, f, p, (size_t)n, err) ? err->code : 1;
+}
+
+int unpack_run(struct unpack *u, struct filter_error *err)
+{
+	bool begun = false;
+	int code;
+
+	err->code = 0;
+	u->members = 0;
+	u->ignored_at = SIZE_UNKNOWN;
+	u->passed = false;
+	u->kept = NULL;
+	do
+		code = step(u, &begun, err);
+	while (code > 0);
+	if (u->kept)
+		u->kept_filter->unpack->close(u->kept);
+	u->kept = NULL;
+	return code;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unpack_blocks.c - one member by its blocks, in parallel
+ *
+ * A job is a piece of the packed input that holds whole blocks, and room for
+ * what they decode to.  What stands behind its last whole block begins the
+ * next job: it is copied from this job's buffer, which nobody refills before
+ * the next one is filled.
+ *
+ * The first job looks at the source's own bytes in place.  When the member ends
+ * in it, which is so for all small ones, nothing was copied and no thread
+ * starts; else the job takes a copy, because the next pull makes those bytes
+ * invalid.
+ *
+ * A job is handed on when it is full or when the input has nothing more at
+ * hand, so that a slow stream's blocks come out as they come in.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "code.h"
+#include "pipe.h"
+#include "report.h"
+#include "say.h"
+
+/* Blocks of a job; small ones fill it before its bytes do. */
+#define BLOCKS_MAX 128
+
+/* What a job of small blocks takes for each of its two buffers. */
+#define JOB_FLOOR (8 * BATCH_SIZE)
+
+struct unpack_job {
+	struct job job;
+	const uint8_t *in;	/* own, or the source's bytes in place */
+	uint8_t *own, *out;
+	size_t own_cap, out_cap;
+	size_t have, at;	/* bytes at in; those split into blocks */
+	struct block block[BLOCKS_MAX];
+	size_t blocks;
+	uint64_t raw;		/* room that all blocks need */
+	uint64_t base;		/* offset of in[0] in the input */
+	bool placed;		/* in is the source's */
+};
+
+struct unpacking {
+	struct unpack *u;
+	const struct unpack_ops *ops;
+	void *state;
+	const uint8_t *rest;	/* of the last job, for the next */
+	size_t rest_len;
+	uint64_t job_max;	/* bytes of either buffer of one job */
+	uint64_t first_size;	/* ... that the first job takes */
+	pthread_mutex_t lock;	/* split and join run in two threads on the one
+				   state of the codec */
+	bool over;		/* the member is complete */
+};
+
+static int fail(struct unpack_job *j, int code, const char *what)
+{
+	return filter_fail(&j->job.err, code, j->base + j->have, "%s", what);
+}
+
+/* A larger buffer of the job's own; blocks that point into the old one move. */
+static int grow(struct unpacking *k, struct unpack_job *j, size_t cap)
+{
+	uint8_t *bigger;
+
+	if (cap > k->job_max)
+		return fail(j, FILTER_E_MEMORY, "a block is above the memory limit");
+	bigger = malloc(cap);
+	if (!bigger)
+		return fail(j, FILTER_E_MEMORY, "out of memory");
+	if (j->have)
+		memcpy(bigger, j->in, j->have);
+	for (size_t i = 0; i < j->blocks; i++)
+		if (j->block[i].src_len)
+			j->block[i].src = bigger + (j->block[i].src - j->in);
+	free(j->own);
+	j->in = j->own = bigger;
+	j->own_cap = cap;
+	j->placed = false;
+	return 0;
+}
+
+/* More bytes behind those that are there, until `need` stand at in. */
+static int read_more(struct unpacking *k, struct unpack_job *j, size_t need)
+{
+	while (j->have < need) {
+		ptrdiff_t got;
+
+		/* Grown by what came, not by what a header claims. */
+		if (j->have == j->own_cap && grow(k, j, 2 * j->have + BATCH_SIZE))
+			return j->job.err.code;
+		got = feed_read(k->u->feed, j->own + j->have, j->own_cap - j->have);
+		if (got == SOURCE_PAUSE)
+			continue;
+		if (got < 0) {
+			j->job.err.code = FILTER_E_READ;
+			return feed_failure(k->u->feed, &j->job.err);
+		}
+		if (!got)
+			return fail(j, FILTER_E_TRUNCATED,
+				    "input ends before the member does");
+		j->have += (size_t)got;
+	}
+	return 0;
+}
+
+static bool job_full(const struct unpack_job *j)
+{
+	return j->blocks == BLOCKS_MAX || j->raw >= 4 * BATCH_SIZE ||
+	       j->at >= 2 * BATCH_SIZE;
+}
+
+/*
+ * Splits one block off: 1, 0 = there are too few bytes (*need at in), error.
+ */
+static int split_one(struct unpacking *k, struct unpack_job *j, size_t *need)
+{
+	struct block *b = &j->block[j->blocks];
+	size_t want = 0;
+	ptrdiff_t n;
+
+	*b = (struct block){ .offset = j->base + j->at };
+	pthread_mutex_lock(&k->lock);
+	n = k->ops->split(k->state, j->in + j->at, j->have - j->at,
+			  j->base + j->at, &want, b, &j->job.err);
+	pthread_mutex_unlock(&k->lock);
+	if (n < 0)
+		return (int)n;
+	if (!n) {
+		if (want <= j->have - j->at)
+			want = j->have - j->at + 1;
+		if (want > SIZE_MAX / 2 - j->at)
+			return fail(j, FILTER_E_CORRUPT, "absurd block size");
+		*need = j->at + want;
+		return 0;
+	}
+	if (b->raw > k->job_max || j->raw + b->raw > k->job_max)
+		return fail(j, FILTER_E_MEMORY, "a block is above the memory limit");
+	j->raw += b->raw;
+	j->at += (size_t)n;
+	j->blocks++;
+	k->over = b->end;
+	return 1;
+}
+
+/* Splits until the job is full, the member over, or the input a pause. */
+static void split(struct unpacking *k, struct unpack_job *j)
+{
+	size_t need = 0;
+	int got;
+
+	while (!k->over && !job_full(j)) {
+		got = j->have > j->at ? split_one(k, j, &need) : 0;
+		if (got < 0)
+			return;
+		if (got)
+			continue;
+		if (need <= j->have)
+			need = j->have + 1;
+		if (j->blocks && (j->placed || !feed_ready(k->u->feed)))
+			return;
+		/* The first job's bytes must be its own before more come. */
+		if (j->placed && grow(k, j, j->have + BATCH_SIZE))
+			return;
+		if (read_more(k, j, need))
+			return;
+	}
+}
+
+/* The source's next bytes where they stand. */
+static void take_in_place(struct unpacking *k, struct unpack_job *j)
+{
+	ptrdiff_t n;
+
+	do
+		n = source_next(&k->u->feed->src, &j->in);
+	while (n == SOURCE_PAUSE);
+	if (n < 0) {
+		j->job.err.code = FILTER_E_READ;
+		feed_failure(k->u->feed, &j->job.err);
+	}
+	if (n == 0)
+		fail(j, FILTER_E_TRUNCATED, "empty input");
+	j->have = n > 0 ? (size_t)n : 0;
+	j->placed = true;
+}
+
+static void take_rest(struct unpacking *k, struct unpack_job *j)
+{
+	size_t cap = k->rest_len + 2 * BATCH_SIZE;
+
+	if (j->own_cap < cap && grow(k, j, cap))
+		return;
+	j->in = j->own;
+	if (k->rest_len)
+		memcpy(j->own, k->rest, k->rest_len);
+	j->have = k->rest_len;
+}
+
+/* The member is over, or will not go on: the bytes behind it go back. */
+static void give_back(struct unpacking *k, struct unpack_job *j)
+{
+	size_t n = j->have - j->at;
+
+	if (j->placed)
+		source_unread(&k->u->feed->src, j->in + j->at, n);
+	else if (feed_return(k->u->feed, j->in + j->at, n))
+		fail(j, FILTER_E_MEMORY, "out of memory");
+}
+
+static void fill(void *ctx, struct job *job)
+{
+	struct unpacking *k = ctx;
+	struct unpack_job *j = (struct unpack_job *)job;
+
+	j->have = j->at = j->blocks = 0;
+	j->raw = 0;
+	j->base = k->u->feed->src.offset - k->rest_len;
+	j->placed = false;
+	if (!job->number)
+		take_in_place(k, j);
+	else
+		take_rest(k, j);
+	if (!job->err.code)
+		split(k, j);
+	if (k->over) {
+		job->last = true;
+		give_back(k, j);
+		return;
+	}
+	if (j->placed && !job->err.code)
+		grow(k, j, j->have + BATCH_SIZE);
+	if (!job->number)
+		k->first_size = j->raw > j->own_cap ? j->raw : j->own_cap;
+	k->rest = j->in + j->at;
+	k->rest_len = j->have - j->at;
+}
+
+/*
+ * The first job shows how large the blocks are: as many jobs as the budget
+ * allows, each with as much to read as to write.
+ */
+static void plan(void *ctx, int *workers, int *jobs)
+{
+	struct unpacking *k = ctx;
+	uint64_t each = JOB_FLOOR, share = k->u->budget / 2;
+
+	if (k->first_size > each)
+		each = k->first_size;
+	while (*jobs > 2 && share / (uint64_t)*jobs < each)
+		--*jobs;
+	if (*workers > *jobs - 1)
+		*workers = *jobs - 1;
+	if (*jobs == 2)
+		*workers = 1;
+	k->job_max = share / (uint64_t)*jobs;
+	if (k->job_max < JOB_FLOOR)
+		k->job_max = JOB_FLOOR;
+}
+
+static void *worker_open(void *ctx, struct filter_error *err)
+{
+	struct unpacking *k = ctx;
+
+	return k->ops->worker_open(&k->u->params, err);
+}
+
+static void worker_close(void *ctx, void *worker)
+{
+	struct unpacking *k = ctx;
+
+	k->ops->worker_close(worker);
+}
+
+static int out_room(struct unpack_job *j)
+{
+	if (j->raw <= j->out_cap)
+		return 0;
+	free(j->out);
+	j->out = malloc((size_t)j->raw);
+	j->out_cap = j->out ? (size_t)j->raw : 0;
+	if (j->out)
+		return 0;
+	j->blocks = 0;
+	return fail(j, FILTER_E_MEMORY, "out of memory");
+}
+
+static void work(void *ctx, void *worker, struct job *job)
+{
+	struct unpacking *k = ctx;
+	struct unpack_job *j = (struct unpack_job *)job;
+	size_t at = 0;
+
+	if (out_room(j))
+		return;
+	for (size_t i = 0; i < j->blocks; i++) {
+		struct block *b = &j->block[i];
+
+		b->dst = j->out + at;
+		b->dst_cap = (size_t)b->raw;
+		b->dst_len = 0;
+		at += (size_t)b->raw;
+		if (b->src_len && k->ops->block(worker, b, &job->err)) {
+			j->blocks = i;
+			return;
+		}
+	}
+}
+
+static int join(struct unpacking *k, struct block *b, struct filter_error *err)
+{
+	int code;
+
+	if (!k->ops->join)
+		return 0;
+	pthread_mutex_lock(&k->lock);
+	code = k->ops->join(k->state, b, err);
+	pthread_mutex_unlock(&k->lock);
+	return code;
+}
+
+/* Joins blocks in order and gives them out in runs that touch. */
+static void emit(void *ctx, struct job *job)
+{
+	struct unpacking *k = ctx;
+	struct unpack_job *j = (struct unpack_job *)job;
+	struct filter_error err = job->err;
+	uint8_t *run = j->out;
+	size_t len = 0;
+
+	for (size_t i = 0; i < j->blocks; i++) {
+		struct block *b = &j->block[i];
+
+		if (join(k, b, &err))
+			break;
+		if (run + len != b->dst) {
+			if (len && unpack_deliver(k->u, run, len, j->base + j->at, &job->err))
+				return;
+			run = b->dst;
+			len = 0;
+		}
+		len += b->dst_len;
+	}
+	if (len && unpack_deliver(k->u, run, len, j->base + j->at, &job->err))
+		return;
+	job->err = err;
+}
+
+static void job_close(void *ctx, struct job *job)
+{
+	struct unpack_job *j = (struct unpack_job *)job;
+
+	(void)ctx;
+	free(j->own);
+	free(j->out);
+}
+
+static void interrupt(void *ctx)
+{
+	struct unpacking *k = ctx;
+
+	feed_interrupt(k->u->feed);
+}
+
+static const struct pipeline unpack_pipeline = {
+	.job_size = sizeof(struct unpack_job), .job_close = job_close,
+	.worker_open = worker_open, .worker_close = worker_close,
+	.fill = fill, .plan = plan, .work = work, .emit = emit,
+	.interrupt = interrupt,
+};
+
+int unpack_member_blocks(struct unpack *u, const struct filter *f,
+			 struct member *m, struct filter_error *err)
+{
+	struct unpacking k = { .u = u, .ops = f->unpack_blocks };
+	int jobs = u->threads + 2, code;
+
+	k.job_max = u->budget / 2 > JOB_FLOOR ? u->budget / 2 : JOB_FLOOR;
+	k.state = k.ops->open(&u->params, err);
+	if (!k.state)
+		return err->code;
+	pthread_mutex_init(&k.lock, NULL);
+	code = pipe_run(&unpack_pipeline, &k, u->threads, jobs, err);
+	if (!code && k.ops->describe)
+		k.ops->describe(k.state, m);
+	pthread_mutex_destroy(&k.lock);
+	k.ops->close(k.state);
+	return code;
+}
