@@ -32,6 +32,8 @@ enum trailing { TRAILING_ERROR, TRAILING_WARN, TRAILING_IGNORE };
 
 struct unpack {
 	const struct filter *forced;	/* -F; NULL = by content */
+	const struct filter *hint;	/* a headerless format that the file's
+					   suffix names, or NULL */
 	struct filter_params params;
 	struct feed *feed;
 	struct sink *sink;
@@ -51,6 +53,7 @@ struct unpack {
 				   TRAILING_WARN; else SIZE_UNKNOWN */
 	bool passed;		/* the input went out as it is */
 	/* private: a stream state that waits for the next member */
+	bool single;		/* the last member allows nothing behind it */
 	const struct filter *kept_filter;
 	void *kept;
 };
@@ -64,6 +67,16 @@ int unpack_deliver(struct unpack *u, const uint8_t *data, size_t n, uint64_t in,
 		   struct filter_error *err);
 int unpack_allowed(const struct unpack *u, size_t n, uint64_t in,
 		   struct filter_error *err);
+
+/*
+ * Names of files: with the codec's suffix added; with a known suffix taken
+ * off (".tgz" becomes ".tar"), NULL when there is none.  malloc'ed.
+ */
+char *name_packed(const char *path, const struct filter *f);
+char *name_unpacked(const char *path);
+
+/* Makes the library use a kernel by its name (NULL: nothing); dies if it can't. */
+void kernel_force(const char *name);
 
 /* An errno of the sink as an error. */
 int sink_failure(const struct sink *k, struct filter_error *err);

@@ -163,7 +163,7 @@ static void apply(const struct opt *o, const char *arg)
 			set_size(o, arg);
 		break;
 	case OPT_TEXT:
-		*(const char **)o->dest = arg;
+		*(const char **)o->dest = absent ? "-" : arg;
 		break;
 	case OPT_WORD:
 		if (absent)
@@ -189,12 +189,21 @@ static const struct opt *find_long(const struct applet *a, const char *name,
 	usage("no option --%.*s", (int)n, name);
 }
 
-static const struct opt *find_letter(const struct applet *a, char letter)
+static const struct opt *look_up(const struct applet *a, char letter)
 {
 	for (const struct opt *o = a->options; o->kind != OPT_END; o++)
 		if (letter && o->letter == letter)
 			return o;
-	usage("no option -%c", letter);
+	return NULL;
+}
+
+static const struct opt *find_letter(const struct applet *a, char letter)
+{
+	const struct opt *o = look_up(a, letter);
+
+	if (!o)
+		usage("no option -%c", letter);
+	return o;
 }
 
 static const struct opt *find_level(const struct applet *a)
@@ -210,6 +219,62 @@ static const char *next_word(struct parser *p, const struct opt *o)
 	if (p->at >= p->argc)
 		usage("%s needs an argument (%s)", spelled(o), o->arg);
 	return p->argv[p->at++];
+}
+
+void common_from_environment(void)
+{
+	const char *text = getenv("VOLTBOX_THREADS");
+	char *end;
+	long n;
+
+	if (!text || !*text)
+		return;
+	n = strtol(text, &end, 10);
+	if (*end || n < 0 || n > 256)
+		die("VOLTBOX_THREADS is not a number from 0 to 256: '%s'", text);
+	common.threads = (int)n;
+}
+
+int applet_switch(const struct applet *a, int argc, char **argv)
+{
+	say_start(a->name);
+	return a->main(argc, argv);
+}
+
+/* In a cluster: up to the first letter that takes an argument. */
+static bool cluster_asks(const struct applet *a, const char *w, const char *letters,
+			 bool *takes_next)
+{
+	for (; *w; w++) {
+		const struct opt *o = look_up(a, *w);
+
+		if (strchr(letters, *w))
+			return true;
+		if (o && o->arg && !optional_arg(o)) {
+			*takes_next = !w[1];
+			return false;
+		}
+	}
+	return false;
+}
+
+bool opt_asks(const struct applet *a, int argc, char **argv, const char *letters)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++) {
+		const char *w = argv[i];
+		bool skip = false;
+
+		if (w[0] == '-' && w[1] == '-') {
+			for (const char *l = letters; *l; l++)
+				if (!strcmp(look_up(a, *l)->name, w + 2))
+					return true;
+		} else if (w[0] == '-') {
+			if (cluster_asks(a, w + 1, letters, &skip))
+				return true;
+			i += skip;
+		}
+	}
+	return false;
 }
 
 static void parse_long(struct parser *p, const char *word)

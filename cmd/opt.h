@@ -22,7 +22,7 @@ enum opt_kind {
 	OPT_ADD,	/* int *dest += value; no argument */
 	OPT_INT,	/* int *dest, min .. max */
 	OPT_SIZE,	/* uint64_t *dest: 500, 64K, 64KiB, 1.5M, 2g; min .. max */
-	OPT_TEXT,	/* const char **dest */
+	OPT_TEXT,	/* const char **dest; "-" when [X] is absent */
 	OPT_WORD,	/* int *dest = index of the argument in words */
 	OPT_CALL,	/* call(o, argument or NULL) */
 	OPT_LEVEL,	/* int *dest: -1 -19 as an option of digits; min .. max */
@@ -85,6 +85,18 @@ extern const struct applet vcompress_applet, vdecompress_applet;
  * --help, --version and errors end the process; the strings are argv's own.
  */
 int opt_parse(const struct applet *a, int argc, char **argv);
+
+/*
+ * Does the command line hold one of these letters or the long name of their
+ * options?  Changes nothing; for an applet that hands over to another.
+ */
+bool opt_asks(const struct applet *a, int argc, char **argv, const char *letters);
+
+/* VOLTBOX_THREADS, before the options are parsed. */
+void common_from_environment(void);
+
+/* Goes on as another applet. */
+int applet_switch(const struct applet *a, int argc, char **argv);
 
 /* "64K" and the like; false when it isn't a size.  K = KiB = 1024. */
 bool opt_size(const char *text, uint64_t *size);

@@ -12,6 +12,9 @@
 #include "report.h"
 #include "say.h"
 
+/* Bytes of a magic number that can be believed against a file's suffix. */
+#define STRONG_MAGIC 4
+
 int unpack_allowed(const struct unpack *u, size_t n, uint64_t in,
 		   struct filter_error *err)
 {
@@ -145,6 +148,7 @@ static int member_decode(struct unpack *u, const struct filter *f,
 	if (code)
 		return feed_failure(u->feed, err);
 	u->members++;
+	u->single = f->flags & FILTER_SINGLE;
 	tell(u, &m, f->name, before);
 	return 0;
 }
@@ -222,11 +226,16 @@ static const struct filter *choose(const struct unpack *u, const uint8_t *p, siz
 {
 	const struct filter *f = u->forced;
 
+	if (!f && u->hint && !u->members) {
+		f = filter_detect(p, n);
+		/* Two bytes that look like zlib are less than a suffix. */
+		return f && f->peek >= STRONG_MAGIC ? f : u->hint;
+	}
 	if (!f)
-		return filter_detect(p, n);
+		return u->single ? NULL : filter_detect(p, n);
 	if (!u->members)
 		return f;
-	if (f->flags & FILTER_SINGLE)
+	if (u->single)
 		return NULL;
 	return !f->detect || f->detect(p, n) ? f : NULL;
 }
@@ -261,7 +270,7 @@ static int step(struct unpack *u, bool *begun, struct filter_error *err)
 	}
 	if (!n && *begun)
 		return 0;
-	if (!n && !u->forced && !u->pass_through)
+	if (!n && !u->forced && !u->hint && !u->pass_through)
 		return filter_fail(err, FILTER_E_TRUNCATED, 0, "empty input");
 	skip = n >= 8 && may_skip(u) ? frame_skippable(p, (size_t)n) : 0;
 	if (skip) {
@@ -282,6 +291,7 @@ int unpack_run(struct unpack *u, struct filter_error *err)
 
 	err->code = 0;
 	u->members = 0;
+	u->single = false;
 	u->ignored_at = SIZE_UNKNOWN;
 	u->passed = false;
 	u->kept = NULL;

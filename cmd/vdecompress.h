@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vdecompress.h - what the files of vdecompress share */
+#ifndef VDECOMPRESS_H
+#define VDECOMPRESS_H
+
+#include "cmd.h"
+#include "code.h"
+
+struct unpack_options {
+	const char *format;
+	const struct filter *filter;	/* -F, NULL = by content */
+	const char *dict_path;
+	uint8_t *dict;
+	size_t dict_len;
+	int test, list, force, to_stdout, remove, sync, recurse, sparse;
+	int trailing, pass_through, window_log;
+	uint64_t max_output, max_ratio, size;
+	const char *out, *files0, *kernel;
+	bool stdin_is_list;
+};
+extern struct unpack_options unpack_options;
+
+/* One input (path "-" = standard input).  Says what fails. */
+void unpack_file(const char *path, bool found);
+
+/* What is known of one input: filled member by member. */
+struct listing {
+	uint64_t members, skipped, raw, packed, blocks, window, dict_id;
+	char formats[64];	/* "zstd" or "gzip+zstd" */
+	const char *check;	/* "-" none, "mixed" */
+	uint64_t declared;	/* of a single member */
+	struct member *each;	/* kept with -v or --json of -l */
+	size_t each_len, each_cap;
+	bool keep;
+};
+void listing_add(struct listing *l, const struct member *m);
+void listing_free(struct listing *l);
+/* A row for people; the heading comes before the first. */
+void listing_print(const struct listing *l, const char *name);
+/* Fields into a line that is open. */
+void listing_json(const struct listing *l, struct json *j);
+
+#endif
