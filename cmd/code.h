@@ -76,7 +76,7 @@ char *name_packed(const char *path, const struct filter *f);
 char *name_unpacked(const char *path);
 
 /* Makes the library use a kernel by its name (NULL: nothing); dies if it can't. */
-void kernel_force(const char *name);
+void use_kernel(const char *name);
 
 /* An errno of the sink as an error. */
 int sink_failure(const struct sink *k, struct filter_error *err);

@@ -178,7 +178,7 @@ static void load_dictionary(void)
 		die("%s: the dictionary is empty", po->dict_path);
 }
 
-void kernel_force(const char *name)
+void use_kernel(const char *name)
 {
 	if (!name)
 		return;
@@ -195,7 +195,7 @@ static void settle(int operands)
 	if (!po->sidecar)
 		refuse_options(po->filter);
 	load_dictionary();
-	kernel_force(po->kernel);
+	use_kernel(po->kernel);
 	if (po->out && (operands > 1 || po->files0 || po->recurse))
 		die("-o takes one input");
 	if (po->out && po->to_stdout)

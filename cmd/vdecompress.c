@@ -107,7 +107,7 @@ static void settle(int operands)
 {
 	choose_filter();
 	load_dictionary();
-	kernel_force(uo->kernel);
+	use_kernel(uo->kernel);
 	if (uo->out && (operands > 1 || uo->files0 || uo->recurse))
 		die("-o takes one input");
 	if (uo->out && uo->to_stdout)
