@@ -19,6 +19,7 @@ extern const struct filter filter_gzip;
 extern const struct filter filter_zlib;
 extern const struct filter filter_deflate;
 extern const struct filter filter_brotli;
+extern const struct filter filter_lzv;
 extern const struct filter filter_raw;
 extern const struct filter filter_xz;
 extern const struct filter filter_lzma;

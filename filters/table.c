@@ -12,6 +12,7 @@ const struct filter *const filter_table[] = {
 	&filter_zstd,
 	&filter_lz4,
 	&filter_lz4_legacy,
+	&filter_lzv,
 	&filter_gzip,
 	&filter_xz,
 	&filter_lzip,

@@ -39,3 +39,14 @@ bench-retoken: $(BUILD)/bench/retoken_bench \
 	$< $(convert_inputs)
 .PHONY: bench-retoken
 bench:: bench-retoken
+
+$(BUILD)/tests/lzv_test: tests/convert/lzv_test.c $(filters_src) $(asm_src) \
+		$(wildcard filters/*.h asm/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) -g -O1 -fsanitize=address,undefined \
+		-fno-sanitize-recover=all $(convert_inc) -o $@ $(filter %.c %.S,$^) $(LIBS)
+
+quick:: $(BUILD)/tests/lzv_test
+	$(TALLY) lzv $<
+check:: $(BUILD)/tests/lzv_test
+	$(TALLY) lzv $<
