@@ -15,7 +15,8 @@
  * The limits: it reads input in [in, in_end) and output in [base, out_end), it
  * writes in [out, out_end), and no block it decodes ends behind `goal`.  Bytes
  * behind the final `out`, up to out_end, may hold anything.  goal <= out_end.
- * All pointers may be close together, or equal.
+ * All pointers may be close together, or equal.  A block without a match is plain
+ * too if its literals end at goal; the kernel then sets `ended` and stops.
  *
  * Kernels use caller-saved registers freely, keep the callee-saved ones, need no
  * stack alignment of their own and leave the upper halves of vector registers
@@ -41,6 +42,7 @@ struct kernel_run {
 	uint8_t *goal;		/* 32: the value ends here */
 	const uint8_t *base;	/* 40: no offset reaches before this */
 	uint64_t offset;	/* 48: wide: the last block's offset, 0 = none */
+	uint64_t ended;		/* 56: set to 1 with out = goal: by literals */
 };
 
 typedef void kernel_fn(struct kernel_run *run);

@@ -85,4 +85,25 @@ static inline void move32(uint8_t *to, const uint8_t *from)
 	__builtin_memcpy(to + 16, &w, 16);
 }
 
+/*
+ * Exactly n <= 16 bytes, not overlapping, without a branch on n: the 16 bytes
+ * that end where the copy ends are read on both sides, and the ones before it
+ * put back as they were.  So 16 - n bytes before `to` and `from` must be there.
+ */
+static inline void move_back16(uint8_t *to, const uint8_t *from, uint64_t n)
+{
+	static const uint8_t masks[32] = {
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+		255, 255, 255, 255, 255, 255, 255, 255,
+		255, 255, 255, 255, 255, 255, 255, 255,
+	};
+	vec16 old, new, mask;
+
+	__builtin_memcpy(&mask, masks + n, 16);
+	__builtin_memcpy(&new, from + n - 16, 16);
+	__builtin_memcpy(&old, to + n - 16, 16);
+	old = (new & mask) | (old & ~mask);
+	__builtin_memcpy(to + n - 16, &old, 16);
+}
+
 #endif

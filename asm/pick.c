@@ -47,6 +47,7 @@ _Static_assert(offsetof(struct kernel_run, out_end) == 24, "recipes know it");
 _Static_assert(offsetof(struct kernel_run, goal) == 32, "recipes know it");
 _Static_assert(offsetof(struct kernel_run, base) == 40, "recipes know it");
 _Static_assert(offsetof(struct kernel_run, offset) == 48, "recipes know it");
+_Static_assert(offsetof(struct kernel_run, ended) == 56, "recipes know it");
 
 static const struct kernel *_Atomic current;
 

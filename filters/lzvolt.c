@@ -30,21 +30,22 @@
 #include "lzvolt_kernel.h"
 #include "mem.h"
 
-enum layout { LAYOUT_EVEN, LAYOUT_WIDE, LAYOUT_LZ4 };
-
-/* How a token splits: match field's position and maximum, literal field's. */
-static const struct split {
+/*
+ * How a token splits, and how much input a section needs for a kernel to be
+ * worth a call: what one short block takes, see asm/portable.c.
+ */
+struct split {
 	uint8_t literal_shift, literal_max, match_shift, match_max, repeat;
-} splits[] = {
-	[LAYOUT_EVEN] = { 4, 15, 0, 15, 0 },
-	[LAYOUT_WIDE] = { 6, 3, 1, 31, 1 },
-	[LAYOUT_LZ4] = { 4, 15, 0, 15, 0 },
+	uint8_t least;
 };
+
+static const struct split even = { 4, 15, 0, 15, 0, 19 };
+static const struct split wide = { 6, 3, 1, 31, 1, 7 };
 
 struct section {
 	struct kernel_run run;
+	const uint8_t *begin;	/* what is readable before the section's input */
 	const uint8_t *end;	/* the section's input ends here */
-	enum layout layout;
 	_Bool may_end_on_literals;	/* not the first section of two */
 	_Bool open;		/* the input's end ends it, goal is a limit */
 };
@@ -72,6 +73,18 @@ static inline void copy_exact(uint8_t *to, const uint8_t *from, size_t n)
 		to[n / 2] = from[n / 2];
 		to[n - 1] = from[n - 1];
 	}
+}
+
+/*
+ * The same.  upto: how many bytes there are before the ends of both, which
+ * decides whether the branchless copy has the room it needs.
+ */
+static inline void copy_behind(uint8_t *to, const uint8_t *from, size_t n, size_t upto)
+{
+	if (n <= 16 && upto >= 16)
+		move_back16(to, from, n);
+	else
+		copy_exact(to, from, n);
 }
 
 /* n bytes that repeat the last `offset` ones: copies double in length. */
@@ -109,59 +122,62 @@ static int64_t chain_add(const uint8_t **in, const uint8_t *end, size_t *length)
  * The literals of the block at s->run.in.  Moves in and out on.  STEP_DONE when
  * they end the section.
  */
-static inline int64_t literals_step(struct section *s, size_t token)
+static inline int64_t literals_step(struct section *s, size_t token, struct split split)
 {
-	const struct split *split = &splits[s->layout];
 	struct kernel_run *run = &s->run;
 	const uint8_t *in = run->in + 1;
-	size_t n = token >> split->literal_shift;
+	uint8_t *out = run->out;
+	size_t n = token >> split.literal_shift;
 	int64_t error;
 
-	if (n == split->literal_max) {
+	if (n == split.literal_max) {
 		error = chain_add(&in, s->end, &n);
 		if (error)
 			return error;
 	}
 	if (n > (size_t)(s->end - in))
 		return LZVOLT_E_TRUNCATED;
-	if (n > (size_t)(run->goal - run->out))
+	if (n > (size_t)(run->goal - out))
 		return LZVOLT_E_LENGTH_MISMATCH;
-	copy_exact(run->out, in, n);
+	copy_behind(out, in, n, n + (in - s->begin < out - run->base ?
+				     (size_t)(in - s->begin) : (size_t)(out - run->base)));
 	run->in = in + n;
-	run->out += n;
-	if (s->open)
-		return run->in == s->end ? STEP_DONE : STEP_ON;
+	run->out = out + n;
+	if (s->open && run->in == s->end)
+		return STEP_DONE;
 	if (run->out < run->goal)
 		return STEP_ON;
+	if (s->open)
+		return LZVOLT_E_LENGTH_MISMATCH;
 	return s->may_end_on_literals ? STEP_DONE : LZVOLT_E_LENGTH_MISMATCH;
 }
 
 /* The match of a block whose literals are done.  Moves in and out on. */
-static inline int64_t match_step(struct section *s, size_t token)
+static inline int64_t match_step(struct section *s, size_t token, struct split split)
 {
-	const struct split *split = &splits[s->layout];
 	struct kernel_run *run = &s->run;
-	size_t n = token >> split->match_shift & split->match_max;
+	size_t n = token >> split.match_shift & split.match_max;
+	size_t have = (size_t)(run->out - run->base);
 	int64_t error;
 
-	if (!(token & split->repeat)) {
+	if (!(token & split.repeat)) {
 		if (s->end - run->in < 2)
 			return LZVOLT_E_TRUNCATED;
 		run->offset = load_le16(run->in);
 		run->in += 2;
 	}
-	if (n == split->match_max) {
+	if (n == split.match_max) {
 		error = chain_add(&run->in, s->end, &n);
 		if (error)
 			return error;
 	}
 	n += 4;
-	if (run->offset - 1 >= (size_t)(run->out - run->base))
+	if (run->offset - 1 >= have)
 		return LZVOLT_E_BAD_OFFSET;
 	if (n > (size_t)(run->goal - run->out))
 		return LZVOLT_E_LENGTH_MISMATCH;
 	if (n <= run->offset)
-		copy_exact(run->out, run->out - run->offset, n);
+		copy_behind(run->out, run->out - run->offset, n, have - run->offset + n);
 	else
 		copy_repeat(run->out, run->offset, n);
 	run->out += n;
@@ -169,7 +185,7 @@ static inline int64_t match_step(struct section *s, size_t token)
 }
 
 /* The careful step: the block at s->run.in, or why there is none. */
-static int64_t block_step(struct section *s)
+static inline int64_t block_step(struct section *s, struct split split)
 {
 	int64_t said;
 	size_t token;
@@ -177,23 +193,42 @@ static int64_t block_step(struct section *s)
 	if (s->run.in >= s->end)
 		return LZVOLT_E_TRUNCATED;
 	token = *s->run.in;
-	said = literals_step(s, token);
-	return said == STEP_ON ? match_step(s, token) : said;
+	said = literals_step(s, token, split);
+	return said == STEP_ON ? match_step(s, token, split) : said;
 }
 
-/* Decodes a section up to its goal.  0 or an error. */
-static inline int64_t section_decode(struct section *s, kernel_fn *kernel)
+/* The kernel reached the goal: what that means.  STEP_ON: ask the next block. */
+static int64_t goal_check(const struct section *s)
 {
-	int64_t said = STEP_DONE;
+	if (s->run.in > s->end)
+		return LZVOLT_E_TRUNCATED;
+	if (!s->open)
+		return s->run.ended && !s->may_end_on_literals ?
+		       LZVOLT_E_LENGTH_MISMATCH : STEP_DONE;
+	if (!s->run.ended)
+		return STEP_ON;
+	return s->run.in == s->end ? STEP_DONE : LZVOLT_E_LENGTH_MISMATCH;
+}
+
+/*
+ * Decodes a section up to its goal.  0 or an error.  Inlined once for each
+ * layout, so that the careful step's shifts are constants.
+ */
+static inline __attribute__((always_inline)) int64_t
+section_decode(struct section *s, kernel_fn *kernel, struct split split)
+{
+	int64_t said;
 
 	do {
-		kernel(&s->run);
-		if (s->run.out == s->run.goal && !s->open)
-			break;
-		said = block_step(s);
+		said = STEP_ON;
+		if (s->run.in_end - s->run.in >= split.least) {
+			kernel(&s->run);
+			if (s->run.out == s->run.goal)
+				said = goal_check(s);
+		}
+		if (said == STEP_ON)
+			said = block_step(s, split);
 	} while (said == STEP_ON);
-	if (s->run.out == s->run.goal && s->run.in > s->end)
-		return LZVOLT_E_TRUNCATED;
 	return said < 0 ? said : 0;
 }
 
@@ -247,11 +282,12 @@ static int64_t hybrid_decode(const struct value *v, const uint8_t *read_end,
 			     uint8_t *dst, size_t dst_cap, const struct kernel *kernel)
 {
 	struct section s = {
-		.run = { v->body, dst, read_end, dst + dst_cap, dst + v->switch_out, dst, 0 },
+		.run = { v->body, dst, read_end, dst + dst_cap, dst + v->switch_out,
+			 dst, 0, 0 },
+		.begin = v->body,
 		.end = v->body + v->switch_in,
-		.layout = LAYOUT_EVEN,
 	};
-	int64_t error = section_decode(&s, kernel->even);
+	int64_t error = section_decode(&s, kernel->even, even);
 
 	if (error)
 		return error;
@@ -259,24 +295,24 @@ static int64_t hybrid_decode(const struct value *v, const uint8_t *read_end,
 	s.run.goal = dst + v->declared;
 	s.run.offset = 0;
 	s.end = v->body_end;
-	s.layout = LAYOUT_WIDE;
+	s.run.ended = 0;
 	s.may_end_on_literals = 1;
-	return section_decode(&s, kernel->wide);
+	return section_decode(&s, kernel->wide, wide);
 }
 
 /* One section of even tokens that ends at dst + declared. */
 static inline int64_t single_decode(const uint8_t *body, const uint8_t *end,
 				    uint8_t *dst, size_t dst_cap, size_t declared,
-				    enum layout layout, kernel_fn *kernel)
+				    kernel_fn *kernel)
 {
 	struct section s = {
-		.run = { body, dst, end, dst + dst_cap, dst + declared, dst, 0 },
+		.run = { body, dst, end, dst + dst_cap, dst + declared, dst, 0, 0 },
+		.begin = body,
 		.end = end,
-		.layout = layout,
 		.may_end_on_literals = 1,
 	};
 
-	return declared ? section_decode(&s, kernel) : 0;
+	return declared ? section_decode(&s, kernel, even) : 0;
 }
 
 int64_t lzvolt_declared_size(const uint8_t *src, size_t src_len)
@@ -310,7 +346,7 @@ int64_t lzvolt_decompress_by(const struct kernel *kernel,
 		error = hybrid_decode(&v, src + src_len, dst, dst_cap, kernel);
 	else
 		error = single_decode(v.body, v.body_end, dst, dst_cap, v.declared,
-				      LAYOUT_EVEN, kernel->even);
+				      kernel->even);
 	return error ? error : (int64_t)v.declared;
 }
 
@@ -332,7 +368,7 @@ int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t sr
 	if (declared > LZVOLT_MAX_SIZE)
 		return LZVOLT_E_TOO_LARGE;
 	error = single_decode(src, src + src_len, dst, dst_cap, declared,
-			      LAYOUT_LZ4, kernel->lz4);
+			      kernel->lz4);
 	return error ? error : (int64_t)declared;
 }
 
@@ -354,12 +390,12 @@ int lzvolt_lz4_safe_by(const struct kernel *kernel, const char *src, char *dst,
 		return -1;
 	s = (struct section){
 		.run = { in, out, in + compressed_size, out + dst_capacity,
-			 out + dst_capacity, out, 0 },
+			 out + dst_capacity, out, 0, 0 },
+		.begin = in,
 		.end = in + compressed_size,
-		.layout = LAYOUT_LZ4,
 		.open = 1,
 	};
-	error = section_decode(&s, kernel->lz4);
+	error = section_decode(&s, kernel->lz4, even);
 	if (error)	/* as liblz4: where it went wrong, counted from -1 down */
 		return (int)(in - s.run.in) - 1;
 	return (int)(s.run.out - out);

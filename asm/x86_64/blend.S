@@ -241,7 +241,7 @@ repeats:
 .L\p\()_literals_long:
 	lea	rbp, [IN + r11 + 4]
 	cmp	rbp, IN_END
-	ja	.L\p\()_stop
+	ja	.L\p\()_literals_last
 	lea	rbp, [OUT + r11 + OUT_ROOM]
 	cmp	rbp, OUT_END
 	ja	.L\p\()_stop
@@ -268,6 +268,34 @@ repeats:
 	xor	ecx, ecx
 	vpxor	xmm2, xmm2, xmm2
 	jmp	.L\p\()_parse
+
+/* Too close to the input's end for a match: do they end the value? */
+.L\p\()_literals_last:
+	lea	rax, [OUT + r11]
+	cmp	rax, GOAL
+	jne	.L\p\()_stop
+	lea	rbp, [IN + r11]
+	cmp	rbp, IN_END
+	ja	.L\p\()_stop
+	cmp	r11, 64
+	jb	.L\p\()_stop
+	lea	rcx, [rax - 64]
+1:	vmovdqu	ymm0, [IN]
+	vmovdqu	ymm1, [IN + 32]
+	vmovdqu	[OUT], ymm0
+	vmovdqu	[OUT + 32], ymm1
+	add	IN, 64
+	add	OUT, 64
+	cmp	OUT, rcx
+	jb	1b
+	vmovdqu	ymm0, [rbp - 64]
+	vmovdqu	ymm1, [rbp - 32]
+	vmovdqu	[rcx], ymm0
+	vmovdqu	[rcx + 32], ymm1
+	lea	IN, [rbp + 1]
+	mov	OUT, rax
+	mov	qword ptr [RUN + 56], 1
+	jmp	.L\p\()_done
 
 /* The rest of a literal chain, its first byte 255 in edx, sum in r11. */
 .L\p\()_literals_chain:
