@@ -29,28 +29,19 @@
 /* Up to here the trailer's two fields have 2 bytes each, above it 4. */
 #define SHORT_TRAILER_MAX	65536
 
-struct layout {
-	unsigned lit_max, lit_shift;
-	unsigned match_max, match_shift;
-	bool repeat;
-};
-
-static const struct layout even = { 15, 4, 15, 0, false };
-static const struct layout wide = { 3, 6, 31, 1, true };
-
 static const struct level {
 	enc_finder *find;
 	size_t state;
 } levels[LZVOLT_LEVEL_MAX + 1] = {
 	[1] = { enc_fast, ENC_FAST_STATE },
-	[2] = { enc_lazy, ENC_FAST_STATE },
-	[3] = { enc_lazy, ENC_FAST_STATE },
-	[4] = { enc_lazy, ENC_FAST_STATE },
-	[5] = { enc_lazy, ENC_FAST_STATE },
-	[6] = { enc_lazy, ENC_FAST_STATE },
-	[7] = { enc_lazy, ENC_FAST_STATE },
-	[8] = { enc_lazy, ENC_FAST_STATE },
-	[9] = { enc_lazy, ENC_FAST_STATE },
+	[2] = { enc_fast, ENC_FAST_STATE },
+	[3] = { enc_fast, ENC_FAST_STATE },
+	[4] = { enc_fast, ENC_FAST_STATE },
+	[5] = { enc_fast, ENC_FAST_STATE },
+	[6] = { enc_fast, ENC_FAST_STATE },
+	[7] = { enc_fast, ENC_FAST_STATE },
+	[8] = { enc_fast, ENC_FAST_STATE },
+	[9] = { enc_fast, ENC_FAST_STATE },
 };
 
 static size_t trailer_size(const struct enc_out *out)
@@ -122,60 +113,60 @@ static bool put_careful(struct enc_out *out, const struct enc_seq *seq,
 	return true;
 }
 
-static void copy16(uint8_t *dst, const uint8_t *src)
+/* Plain blocks from seq on; returns how many of the n could be written so. */
+static inline __attribute__((always_inline)) size_t
+put_run(struct enc_out *out, const struct enc_seq *seq, size_t n, bool is_wide)
 {
-	memcpy(dst, src, 16);
-}
+	/* Locals, since a byte store may change anything that has an address. */
+	uint8_t *op = out->op, *const limit = out->limit;
+	const uint8_t *src = out->src, *const end = out->src_end;
+	uint32_t last_off = out->last_off;
+	size_t i;
 
-/*
- * The usual block: no chain of more than one byte, room for whole 16-byte
- * moves on both sides.  Nothing branches on the lengths but the literal copy.
- */
-static inline uint8_t *put_plain(uint8_t *op, const uint8_t *lits,
-				 const struct enc_seq *seq,
-				 const struct layout *y, bool repeat)
-{
-	size_t lit = seq->lit, match = seq->len - ENC_MIN_MATCH;
-	size_t lit_field = lit < y->lit_max ? lit : y->lit_max;
-	size_t match_field = match < y->match_max ? match : y->match_max;
+	for (i = 0; i < n; i++) {
+		size_t lit = seq[i].lit;
+		size_t room = limit - op < end - src ? limit - op : end - src;
+		bool repeat = is_wide && seq[i].off == last_off;
 
-	*op++ = lit_field << y->lit_shift | match_field << y->match_shift | repeat;
-	*op = lit - lit_field;
-	op += lit_field == y->lit_max;
-	copy16(op, lits);
-	for (size_t i = 16; i < lit; i += 16)
-		copy16(op + i, lits + i);
-	op += lit;
-	op[0] = seq->off & 255;
-	op[1] = seq->off >> 8;
-	op += repeat ? 0 : 2;
-	*op = match - match_field;
-	return op + (match_field == y->match_max);
-}
-
-/* What put_plain() may touch beyond the literals: token, chains, a move. */
-#define PLAIN_ROOM	32
-#define PLAIN_LEN_MAX	255
-
-static void put_all(struct enc_out *out, const struct enc_seq *seq, size_t n,
-		    const struct layout *layout)
-{
-	struct layout y = *layout;
-
-	for (size_t i = 0; i < n; i++) {
-		bool repeat = y.repeat & (seq[i].off == out->last_off);
-
-		out->last_off = seq[i].off;
-		if (seq[i].lit > PLAIN_LEN_MAX || seq[i].len > PLAIN_LEN_MAX ||
-		    (size_t)(out->limit - out->op) < seq[i].lit + PLAIN_ROOM ||
-		    (size_t)(out->src_end - out->src) < seq[i].lit + PLAIN_ROOM) {
-			if (!put_careful(out, &seq[i], &y, repeat))
-				return;
-			continue;
-		}
-		out->op = put_plain(out->op, out->src, &seq[i], &y, repeat);
-		out->src += seq[i].lit + seq[i].len;
+		if (room < put_room(lit, seq[i].len))
+			break;
+		op = put_plain(op, src, lit, seq[i].len, seq[i].off,
+			       is_wide ? &wide : &even, repeat);
+		src += lit + seq[i].len;
+		last_off = seq[i].off;
 	}
+	out->op = op;
+	out->src = src;
+	out->last_off = last_off;
+	return i;
+}
+
+static void put_all(struct enc_out *out, const struct enc_seq *seq, size_t n)
+{
+	bool is_wide = out->out_at;
+	const struct layout *y = is_wide ? &wide : &even;
+
+	while (n) {
+		size_t done = is_wide ? put_run(out, seq, n, true) :
+					put_run(out, seq, n, false);
+		bool repeat;
+
+		seq += done;
+		n -= done;
+		if (!n)
+			return;
+		repeat = is_wide && seq->off == out->last_off;
+		if (!put_careful(out, seq, y, repeat))
+			return;
+		out->last_off = seq->off;
+		seq++;
+		n--;
+	}
+}
+
+void enc_put(struct enc_out *out, const struct enc_seq *seq)
+{
+	put_all(out, seq, 1);
 }
 
 /* What wide saves on this sequence, in bytes; may be negative. */
@@ -247,14 +238,25 @@ static void put_end(struct enc_out *out, const struct layout *y)
 	out->op += 2 * w;
 }
 
+/*
+ * Is this the time to think about the switch?  At chunk 1, 2, 4, 8...: what
+ * the first ones don't say, later ones seldom do.
+ */
+static bool decides(struct enc_out *out)
+{
+	uint32_t before = out->chunk++;
+
+	return !out->out_at && !(before & out->chunk);
+}
+
 void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
 	       bool final)
 {
-	if (!out->out_at && n) {
+	if (n && decides(out)) {
 		size_t stay = switch_point(out, seq, n, final);
 
 		if (stay < n) {
-			put_all(out, seq, stay, &even);
+			put_all(out, seq, stay);
 			seq += stay;
 			n -= stay;
 			if (!out->full)
@@ -262,7 +264,7 @@ void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
 		}
 	}
 	if (!out->full)
-		put_all(out, seq, n, out->out_at ? &wide : &even);
+		put_all(out, seq, n);
 	if (final && !out->full)
 		put_end(out, out->out_at ? &wide : &even);
 }

@@ -20,6 +20,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "mem.h"
+
 #define ENC_MIN_MATCH	4
 #define ENC_LEN_MAX	((size_t)536870911)
 
@@ -49,6 +51,7 @@ struct enc_out {
 	uint8_t *limit;		/* body and trailer may not pass it */
 	uint32_t in_at;		/* the switch; out_at 0: still even */
 	uint32_t out_at;
+	uint32_t chunk;		/* enc_write() calls so far */
 	uint32_t last_off;	/* remembered offset of this section */
 	enum enc_favor favor;
 	bool full;		/* limit was hit; nothing more is written */
@@ -67,9 +70,9 @@ void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
  */
 typedef void enc_finder(struct enc_out *out, void *state, int level);
 
-enc_finder enc_fast, enc_lazy;
+enc_finder enc_fast;
 
-/* Bytes of state that enc_fast and enc_lazy need. */
+/* Bytes of state that enc_fast needs. */
 #define ENC_FAST_BITS	14
 #define ENC_FAST_STATE	(sizeof(uint16_t) << ENC_FAST_BITS)
 
@@ -108,6 +111,67 @@ static inline size_t enc_count(const uint8_t *a, const uint8_t *b,
 		b++;
 	}
 	return a - start;
+}
+
+/* A token's fields and where they saturate. */
+struct layout {
+	unsigned lit_max, lit_shift;
+	unsigned match_max, match_shift;
+};
+
+static const struct layout even = { 15, 4, 15, 0 };
+static const struct layout wide = { 3, 6, 31, 1 };
+
+/* Writes one sequence, or sets out->full; the slow way, at any place. */
+void enc_put(struct enc_out *out, const struct enc_seq *seq);
+
+/* Room that put_plain() needs for a sequence: whole moves, every chain. */
+static inline size_t put_room(size_t lit, size_t len)
+{
+	return lit + ((lit + len) >> 7) + 32;
+}
+
+static inline uint8_t *put_rest(uint8_t *op, size_t rest)
+{
+	for (; rest >= 255; rest -= 255)
+		*op++ = 255;
+	*op++ = (uint8_t)rest;
+	return op;
+}
+
+/* A chain, which is there when value has reached max; no branch if it is short. */
+static inline uint8_t *put_field(uint8_t *op, size_t value, size_t max)
+{
+	if (__builtin_expect(value >= max + 255, 0))
+		return put_rest(op, value - max);
+	*op = (uint8_t)(value - max);
+	return op + (value >= max);
+}
+
+/*
+ * Writes a block at op and returns its end.  put_room() bytes are there, and
+ * the literals can be read in moves of 16 bytes.  Nothing branches on usual
+ * lengths but literal runs above 16.
+ */
+static inline __attribute__((always_inline)) uint8_t *
+put_plain(uint8_t *op, const uint8_t *lits, size_t lit, size_t len, size_t off,
+	  const struct layout *y, bool repeat)
+{
+	size_t match = len - ENC_MIN_MATCH;
+	size_t lit_field = lit < y->lit_max ? lit : y->lit_max;
+	size_t match_field = match < y->match_max ? match : y->match_max;
+
+	*op++ = (uint8_t)(lit_field << y->lit_shift |
+			  match_field << y->match_shift | repeat);
+	op = put_field(op, lit, y->lit_max);
+	move16(op, lits);
+	if (__builtin_expect(lit > 16, 0))
+		for (size_t i = 16; i < lit; i += 16)
+			move16(op + i, lits + i);
+	op += lit;
+	store_le16(op, (uint32_t)off);
+	op += repeat ? 0 : 2;
+	return put_field(op, match, y->match_max);
 }
 
 #endif

@@ -6,186 +6,373 @@
  * candidate from the table.  The repeat saves two bytes in the wide layout,
  * needs no hash, and makes the next repeat likely.
  *
- * The table holds the low 16 bits of positions.  A candidate is "the nearest
- * position before this one with those low bits", so it is always inside the
- * window and inside the source, whatever the entry was made for: no window
- * check, no rebasing, and values of any size take the same loop.
+ * The table holds the low 16 bits of positions.  In a value of up to 64 KiB
+ * that is the position; in a longer one it is taken as "the nearest position
+ * before this one with those low bits", which is always inside the window and
+ * inside the source, whatever the entry was made for: no window check and no
+ * rebasing.  The table is cleared for every value, so a value never depends on
+ * the ones before it.
+ *
+ * A value goes through three phases of one loop: the first sequences are kept
+ * until the layout is decided, the bulk is written at once in that layout, and
+ * the last bytes are kept again, because the moves of the bulk need room.
+ *
+ * What decides the speed is mispredicted branches, not instructions: the
+ * length of a match is found by one 32-byte comparison without a branch (an
+ * 8-byte one with a branch on top is 10 % slower on files), the position right
+ * behind a match has its own copy of the probe (+3 %), and tokens are written
+ * while the next search is under way (a list of sequences written afterwards
+ * costs 20 %).  Worse or no better: the repeat at 1 to 4 bytes by one 8-byte
+ * comparison, two positions a step with a branchless choice, a 36-bit hash.
  */
 #include "lzvolt_enc.h"
+#include "equal.h"
 
 /* Misses until the step grows by one: noise is left at a run. */
 #define SKIP_SHIFT	5
 /* A match this long is taken as it is. */
 #define LAZY_BELOW	32
-/* A hash reads 8 bytes. */
-#define READ_AHEAD	8
-/* Small values have so few matches that those of 4 bytes are needed too. */
-#define FIVE_BYTES_FROM	1024
+/* Hashing reads 8 bytes; a literal move in the bulk 16 and a match's start. */
+#define TAIL_ROOM	8
+#define BULK_ROOM	24
+/* Sequences that are kept to decide the layout. */
+#define KEEP		16
+/* A value that stays even is asked again after so many bytes. */
+#define RETHINK		65536
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* A loop of its own is made for each of these; see plans[]. */
+struct plan {
+	unsigned bits;		/* of the table's index */
+	unsigned bytes;		/* that are hashed */
+	unsigned lazy;		/* how many bytes further to look */
+	bool far;		/* the value is longer than 64 KiB */
+};
 
 struct find {
-	const uint8_t *base, *end, *limit;
+	const uint8_t *base, *end;
 	uint16_t *table;
-	unsigned shift, bits;
+	struct plan plan;
 };
-
-static void find_init(struct find *f, const struct enc_out *out, void *state)
-{
-	size_t len = out->src_end - out->src;
-
-	f->base = out->src;
-	f->end = out->src_end;
-	f->limit = f->end - READ_AHEAD;
-	f->table = state;
-	f->shift = len < FIVE_BYTES_FROM ? 32 : 24;
-	f->bits = 9;
-	while (f->bits < ENC_FAST_BITS && (size_t)1 << f->bits < len)
-		f->bits++;
-	memset(state, 0, sizeof(uint16_t) << f->bits);
-}
-
-static inline size_t hash(const struct find *f, const uint8_t *p)
-{
-	return (enc_load64(p) << f->shift) * 0x9E3779B185EBCA87ULL >>
-	       (64 - f->bits);
-}
-
-static inline void insert(const struct find *f, const uint8_t *p)
-{
-	f->table[hash(f, p)] = p - f->base;
-}
-
-/* Enters p; returns the offset of its candidate, 0 if that doesn't match. */
-static inline uint32_t probe(const struct find *f, const uint8_t *p)
-{
-	uint16_t *slot = &f->table[hash(f, p)];
-	uint16_t pos = p - f->base;
-	uint32_t off = (uint16_t)(pos - *slot);
-
-	*slot = pos;
-	return enc_load32(p) == enc_load32(p - off) ? off : 0;
-}
-
-static inline bool repeats(const uint8_t *p, uint32_t off)
-{
-	return enc_load32(p) == enc_load32(p - off);
-}
-
-static inline size_t match_len(const struct find *f, const uint8_t *p,
-			       uint32_t off)
-{
-	return ENC_MIN_MATCH + enc_count(p + ENC_MIN_MATCH,
-					 p + ENC_MIN_MATCH - off, f->end);
-}
 
 struct match {
-	const uint8_t *at;
+	const uint8_t *at, *from;
 	size_t len;
-	uint32_t off;
 };
 
-/* Looks one and two bytes further for something longer. */
-static inline void improve(const struct find *f, struct match *m, uint32_t rep)
+INLINE uint16_t *slot_of(const struct find *f, uint64_t bytes)
 {
-	while (m->len < LAZY_BELOW && m->at + 2 < f->limit) {
-		uint32_t off;
-		size_t len;
+	uint64_t factor = 0x9E3779B185EBCA87ULL << (64 - 8 * f->plan.bytes);
 
-		if (repeats(m->at + 2, rep)) {
-			len = match_len(f, m->at + 2, rep);
-			if (len + 1 > m->len) {
-				*m = (struct match){ m->at + 2, len, rep };
-				return;
+	return &f->table[bytes * factor >> (64 - f->plan.bits)];
+}
+
+INLINE void insert(const struct find *f, const uint8_t *p)
+{
+	*slot_of(f, enc_load64(p)) = (uint16_t)(p - f->base);
+}
+
+/* Enters p, where v is; true when its candidate's first 4 bytes match. */
+INLINE bool probe(const struct find *f, const uint8_t *p, uint64_t v,
+		  struct match *m)
+{
+	uint16_t *slot = slot_of(f, v);
+	uint16_t pos = p - f->base;
+
+	m->at = p;
+	m->from = f->plan.far ? p - (uint16_t)(pos - *slot) : f->base + *slot;
+	*slot = pos;
+	return (uint32_t)v == enc_load32(m->from) && (!f->plan.far || m->from != p);
+}
+
+INLINE bool repeats(const uint8_t *p, uint32_t v, size_t off)
+{
+	return v == enc_load32(p - off);
+}
+
+/* Past the first 32 equal bytes, or near the end. */
+static __attribute__((noinline)) size_t
+length_rest(const uint8_t *p, const uint8_t *from, const uint8_t *end)
+{
+	const uint8_t *start = p;
+
+	while (end - p >= 32) {
+		size_t n = equal32(p, from);
+
+		p += n;
+		from += n;
+		if (n < 32)
+			return p - start;
+	}
+	return p - start + enc_count(p, from, end);
+}
+
+INLINE size_t length(const uint8_t *p, const uint8_t *from, const uint8_t *end)
+{
+	size_t n;
+
+	if (__builtin_expect(end - p < 32, 0))
+		return length_rest(p, from, end);
+	n = equal32(p, from);
+	return n < 32 ? n : 32 + length_rest(p + 32, from + 32, end);
+}
+
+/* The remembered offset one byte after p, where v is. */
+INLINE bool probe_repeat(const struct find *f, const uint8_t *p, uint64_t v,
+			 size_t off, struct match *m)
+{
+	if (!repeats(p + 1, (uint32_t)(v >> 8), off))
+		return false;
+	m->at = p + 1;
+	m->from = m->at - off;
+	m->len = length(m->at, m->from, f->end);
+	return true;
+}
+
+/* Is there something better right behind the match's start? */
+INLINE void improve(const struct find *f, const uint8_t *limit, size_t off,
+		    struct match *m)
+{
+	while (m->len < LAZY_BELOW && m->at + 2 < limit) {
+		const uint8_t *p = m->at + 1;
+		uint64_t v = enc_load64(p);
+		struct match n;
+
+		if (repeats(p + 1, (uint32_t)(v >> 8), off) &&
+		    probe_repeat(f, p, v, off, &n) && n.len + 1 > m->len) {
+			*m = n;
+			return;
+		}
+		if (probe(f, p, v, &n)) {
+			n.len = length(n.at, n.from, f->end);
+			if (n.len > m->len) {
+				*m = n;
+				continue;
 			}
 		}
-		off = probe(f, m->at + 1);
-		len = off ? match_len(f, m->at + 1, off) : 0;
-		if (len > m->len) {
-			*m = (struct match){ m->at + 1, len, off };
-			continue;
-		}
-		off = probe(f, m->at + 2);
-		len = off ? match_len(f, m->at + 2, off) : 0;
-		if (len <= m->len + 1)
+		if (f->plan.lazy < 2 || !probe(f, p + 1, enc_load64(p + 1), &n))
 			return;
-		*m = (struct match){ m->at + 2, len, off };
+		n.len = length(n.at, n.from, f->end);
+		if (n.len <= m->len + 1)
+			return;
+		*m = n;
 	}
 }
 
-static inline void extend_back(const struct find *f, struct match *m,
-			       const uint8_t *anchor)
+INLINE void extend_back(const struct find *f, const uint8_t *anchor,
+			struct match *m)
 {
-	while (m->at > anchor && (size_t)(m->at - f->base) > m->off &&
-	       m->at[-1] == m->at[-1 - (ptrdiff_t)m->off]) {
+	while (m->at > anchor && m->from > f->base && m->at[-1] == m->from[-1]) {
 		m->at--;
+		m->from--;
 		m->len++;
 	}
 }
 
-/* The next match at or after p; false at the source's end. */
-static inline bool next_match(const struct find *f, const uint8_t *p,
-			      uint32_t rep, struct match *m)
+/* A hash match becomes the best that its neighbourhood has. */
+INLINE void finish(const struct find *f, const uint8_t *anchor,
+		   const uint8_t *limit, size_t off, struct match *m)
 {
-	unsigned misses = 1u << SKIP_SHIFT;
+	m->len = length(m->at, m->from, f->end);
+	if (f->plan.lazy)
+		improve(f, limit, off, m);
+	extend_back(f, anchor, m);
+}
 
-	while (p < f->limit) {
-		uint32_t off;
+/*
+ * The next match at or after p; false when there is none before limit, m->at
+ * is then where the search ended: nothing from there on has been entered.
+ */
+INLINE bool next_match(const struct find *f, const uint8_t *p,
+		       const uint8_t *limit, const uint8_t *anchor, size_t off,
+		       struct match *m)
+{
+	unsigned step = 1u << SKIP_SHIFT;
+	uint64_t v;
 
-		if (repeats(p + 1, rep)) {
-			m->at = p + 1;
-			m->off = rep;
-			m->len = match_len(f, m->at, rep);
-			return true;
-		}
-		off = probe(f, p);
-		if (off) {
-			m->at = p;
-			m->off = off;
-			m->len = match_len(f, p, off);
-			return true;
-		}
-		p += misses++ >> SKIP_SHIFT;
+	/* Right behind a match: its own copy, for the branch predictor. */
+	m->at = p;
+	if (__builtin_expect(p >= limit, 0))
+		return false;
+	v = enc_load64(p);
+	if (probe_repeat(f, p, v, off, m))
+		return true;
+	if (probe(f, p, v, m)) {
+		finish(f, anchor, limit, off, m);
+		return true;
 	}
+	for (p++; __builtin_expect(p < limit, 1); p += step++ >> SKIP_SHIFT) {
+		v = enc_load64(p);
+		if (probe_repeat(f, p, v, off, m))
+			return true;
+		if (probe(f, p, v, m)) {
+			finish(f, anchor, limit, off, m);
+			return true;
+		}
+	}
+	m->at = p;
 	return false;
 }
 
-static inline void parse(struct enc_out *out, void *state, bool lazy)
+/* Enters some of the positions that a match has passed. */
+INLINE void insert_match(const struct find *f, const struct match *m,
+			 const uint8_t *p, const uint8_t *limit)
 {
-	struct enc_seq seq[ENC_SEQ_CHUNK];
-	const uint8_t *anchor = out->src;
-	struct match m;
-	struct find f;
-	uint32_t rep = 1;
-	size_t n = 0;
+	if (p >= limit)
+		return;
+	insert(f, m->at + 1);
+	insert(f, m->at + 2);
+	insert(f, p - 2);
+}
 
-	find_init(&f, out, state);
-	/* From byte 1: an offset of 1 has something to point at. */
-	while (next_match(&f, anchor + (anchor == f.base), rep, &m)) {
-		if (lazy && m.off != rep)
-			improve(&f, &m, rep);
-		extend_back(&f, &m, anchor);
-		seq[n++] = (struct enc_seq){ m.at - anchor, m.len, m.off };
-		anchor = m.at + m.len;
-		rep = m.off;
-		if (anchor < f.limit)
-			insert(&f, anchor - 2);
-		if (n == ENC_SEQ_CHUNK) {
-			enc_write(out, seq, n, false);
-			n = 0;
+struct cursor {
+	const uint8_t *anchor;	/* everything before is in sequences */
+	const uint8_t *p;	/* everything before has been searched */
+	size_t off;
+};
+
+/* Keeps up to KEEP sequences; true when there are as many, to be decided on. */
+INLINE bool parse_kept(const struct find *f, struct enc_out *out,
+		       struct cursor *cur, const uint8_t *limit)
+{
+	struct enc_seq seq[KEEP];
+	size_t n = 0;
+	struct match m;
+
+	while (n < KEEP &&
+	       next_match(f, cur->p, limit, cur->anchor, cur->off, &m)) {
+		cur->off = m.at - m.from;
+		seq[n++] = (struct enc_seq){ m.at - cur->anchor, m.len, cur->off };
+		cur->anchor = cur->p = m.at + m.len;
+		insert_match(f, &m, cur->p, limit);
+	}
+	enc_write(out, seq, n, n < KEEP);
+	return n == KEEP;
+}
+
+/* Writes sequences as they are found, in one layout, until limit. */
+INLINE void parse_bulk(const struct find *f, struct enc_out *out,
+		       struct cursor *cur, const uint8_t *limit, bool is_wide)
+{
+	const uint8_t *anchor = cur->anchor, *p = cur->p;
+	uint8_t *op = out->op, *const room = out->limit;
+	size_t off = cur->off, last = out->last_off;
+	struct match m;
+
+	while (next_match(f, p, limit, anchor, off, &m)) {
+		size_t lit = m.at - anchor;
+
+		off = m.at - m.from;
+		if (__builtin_expect((size_t)(room - op) < put_room(lit, m.len), 0)) {
+			struct enc_seq seq = { lit, m.len, off };
+
+			out->op = op;
+			out->src = anchor;
+			out->last_off = last;
+			enc_put(out, &seq);
 			if (out->full)
 				return;
+			op = out->op;
+		} else {
+			op = put_plain(op, anchor, lit, m.len, off,
+				       is_wide ? &wide : &even,
+				       is_wide && off == last);
 		}
+		last = off;
+		p = anchor = m.at + m.len;
+		insert_match(f, &m, p, limit);
 	}
-	enc_write(out, seq, n, true);
+	out->op = op;
+	out->src = anchor;
+	out->last_off = last;
+	*cur = (struct cursor){ anchor, m.at, off };
 }
+
+/* The bulk ends where its moves would read past the source. */
+static const uint8_t *limit_of(const struct find *f, size_t room)
+{
+	return (size_t)(f->end - f->base) > room ? f->end - room : f->base;
+}
+
+/* A function, since gcc makes a slow string instruction of a known size. */
+static __attribute__((noinline)) void clear(uint16_t *table, unsigned bits)
+{
+	memset(table, 0, sizeof(*table) << bits);
+}
+
+INLINE void parse(struct enc_out *out, void *state, struct plan plan)
+{
+	struct find f = { out->src, out->src_end, state, plan };
+	/* From byte 1: an offset of 1 has something to point at. */
+	struct cursor cur = { out->src, out->src + 1, 1 };
+	const uint8_t *bulk = limit_of(&f, BULK_ROOM);
+
+	clear(state, plan.bits);
+	while (parse_kept(&f, out, &cur, limit_of(&f, TAIL_ROOM)) && !out->full) {
+		if (out->out_at)
+			parse_bulk(&f, out, &cur, bulk, true);
+		else if (bulk - cur.p > RETHINK)
+			parse_bulk(&f, out, &cur, cur.p + RETHINK, false);
+		else
+			parse_bulk(&f, out, &cur, bulk, false);
+		if (out->full)
+			return;
+	}
+}
+
+/*
+ * The loops: one for each size of value a level has.  A table as large as the
+ * value for small ones, which is cheap to clear; half of L1 above.  Hashing 5
+ * bytes finds fewer and longer matches, which is faster to pack and to read.
+ * Below 1 KiB those of 4 bytes are needed too.  Up to 8 KiB they are worth 1 %
+ * (prose 3 %) and cost a fifth of the speed and up to 60 % more blocks: they
+ * are for those who want size.
+ */
+#define LOOP(name, ...) \
+static void name(struct enc_out *out, void *state) \
+{ \
+	parse(out, state, (struct plan){ __VA_ARGS__ }); \
+}
+
+LOOP(fast_1k, 9, 4, 0, false)
+LOOP(fast_8k_size, 12, 4, 0, false)
+LOOP(fast_8k, 12, 5, 0, false)
+LOOP(fast_64k, 13, 5, 0, false)
+LOOP(fast_far, 13, 5, 0, true)
+LOOP(lazy_1k, 10, 4, 1, false)
+LOOP(lazy_8k_size, 12, 4, 1, false)
+LOOP(lazy_8k, 12, 5, 1, false)
+LOOP(lazy_64k, 13, 5, 1, false)
+LOOP(lazy_far, 14, 5, 1, true)
+LOOP(lazy2_1k, 10, 4, 2, false)
+LOOP(lazy2_8k_size, 12, 4, 2, false)
+LOOP(lazy2_8k, 12, 5, 2, false)
+LOOP(lazy2_64k, 14, 5, 2, false)
+LOOP(lazy2_far, 14, 5, 2, true)
+
+struct loops {
+	void (*to_1k)(struct enc_out *, void *);
+	void (*to_8k)(struct enc_out *, void *);
+	void (*to_8k_size)(struct enc_out *, void *);
+	void (*to_64k)(struct enc_out *, void *);
+	void (*far)(struct enc_out *, void *);
+};
 
 void enc_fast(struct enc_out *out, void *state, int level)
 {
-	(void)level;
-	parse(out, state, false);
-}
+	static const struct loops rows[3] = {
+		{ fast_1k, fast_8k, fast_8k_size, fast_64k, fast_far },
+		{ lazy_1k, lazy_8k, lazy_8k_size, lazy_64k, lazy_far },
+		{ lazy2_1k, lazy2_8k, lazy2_8k_size, lazy2_64k, lazy2_far },
+	};
+	const struct loops *row = &rows[level < 3 ? level - 1 : 2];
+	size_t len = out->src_end - out->src;
 
-void enc_lazy(struct enc_out *out, void *state, int level)
-{
-	(void)level;
-	parse(out, state, true);
+	if (len < 1024)
+		row->to_1k(out, state);
+	else if (len <= 8192)
+		(out->favor == ENC_SIZE ? row->to_8k_size : row->to_8k)(out, state);
+	else
+		(len <= 65536 ? row->to_64k : row->far)(out, state);
 }
