@@ -77,7 +77,7 @@ round_all() {
 @test "the same bytes for every -T" {
 	make_inputs
 	for c in zstd lz4 gzip zlib deflate brotli lzv lz4-legacy; do
-		needs_codec "$c"
+		has_codec "$c" || continue
 		for f in empty one ndjson mixed; do
 			vcompress -F "$c" -T1 <"$f" >t1
 			for t in 2 3 7; do
@@ -92,8 +92,8 @@ round_all() {
 @test "the same bytes whatever the pieces that the pipe hands out" {
 	gen mixed 3000000 >in
 	for c in zstd lz4 gzip brotli lzv; do
-		needs_codec "$c"
-		vcompress -F "$c" <in >whole
+		has_codec "$c" || continue
+		cat in | vcompress -F "$c" >whole	# a file's size may stand in a header
 		dribble -n 700 in vcompress -F "$c" >pieces
 		cmp whole pieces || fail "$c"
 	done
