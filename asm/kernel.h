@@ -92,7 +92,7 @@ const struct kernel *kernel_pick(struct cpu cpu);
  * that this CPU can run, else kernel_pick().  Decided once, then one load;
  * thread-safe.
  */
-const struct kernel *kernel_current(void);
+static inline const struct kernel *kernel_current(void);
 
 /*
  * Makes `name` the kernel in use from now on; "auto" or null = choose again.
@@ -100,5 +100,16 @@ const struct kernel *kernel_current(void);
  * can't run it.  Thread-safe; runs under way finish with the kernel they have.
  */
 _Bool kernel_force(const char *name);
+
+/* What kernel_current() caches; null = not decided.  pick.c's alone. */
+extern const struct kernel *kernel_cached;
+const struct kernel *kernel_decide(void);
+
+static inline const struct kernel *kernel_current(void)
+{
+	const struct kernel *row = __atomic_load_n(&kernel_cached, __ATOMIC_RELAXED);
+
+	return __builtin_expect(row != NULL, 1) ? row : kernel_decide();
+}
 
 #endif

@@ -7,12 +7,11 @@
  * is measured at start-up: a choice that depends on what else the machine was
  * doing can't be repeated.
  *
- * The one thing that changes is `current`: written by whoever comes first
+ * The one thing that changes is kernel_cached: written by whoever comes first
  * (every thread would write the same) or by kernel_force(), read by each call.
  */
 #include "kernel.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 kernel_fn portable_even, portable_wide, portable_lz4;
@@ -49,7 +48,7 @@ _Static_assert(offsetof(struct kernel_run, base) == 40, "recipes know it");
 _Static_assert(offsetof(struct kernel_run, offset) == 48, "recipes know it");
 _Static_assert(offsetof(struct kernel_run, ended) == 56, "recipes know it");
 
-static const struct kernel *_Atomic current;
+const struct kernel *kernel_cached;
 
 const struct kernel *kernel_table(size_t *count)
 {
@@ -99,14 +98,11 @@ static const struct kernel *choose(void)
 	return row ? row : kernel_pick(cpu);
 }
 
-const struct kernel *kernel_current(void)
+const struct kernel *kernel_decide(void)
 {
-	const struct kernel *row = atomic_load_explicit(&current, memory_order_relaxed);
+	const struct kernel *row = choose();
 
-	if (__builtin_expect(row != NULL, 1))
-		return row;
-	row = choose();
-	atomic_store_explicit(&current, row, memory_order_relaxed);
+	__atomic_store_n(&kernel_cached, row, __ATOMIC_RELAXED);
 	return row;
 }
 
@@ -119,6 +115,6 @@ _Bool kernel_force(const char *name)
 		if (!row)
 			return 0;
 	}
-	atomic_store_explicit(&current, row, memory_order_relaxed);
+	__atomic_store_n(&kernel_cached, row, __ATOMIC_RELAXED);
 	return 1;
 }

@@ -301,7 +301,8 @@ static int64_t hybrid_decode(const struct value *v, const uint8_t *read_end,
 }
 
 /* One section of even tokens that ends at dst + declared. */
-static inline int64_t single_decode(const uint8_t *body, const uint8_t *end,
+static inline __attribute__((always_inline)) int64_t
+single_decode(const uint8_t *body, const uint8_t *end,
 				    uint8_t *dst, size_t dst_cap, size_t declared,
 				    kernel_fn *kernel)
 {
@@ -326,9 +327,9 @@ int64_t lzvolt_declared_size(const uint8_t *src, size_t src_len)
 	return error ? error : (int64_t)v.declared;
 }
 
-int64_t lzvolt_decompress_by(const struct kernel *kernel,
-			     const uint8_t *src, size_t src_len,
-			     uint8_t *dst, size_t dst_cap)
+static inline int64_t value_decode(const struct kernel *kernel,
+				   const uint8_t *src, size_t src_len,
+				   uint8_t *dst, size_t dst_cap)
 {
 	struct value v;
 	int64_t error;
@@ -353,11 +354,19 @@ int64_t lzvolt_decompress_by(const struct kernel *kernel,
 int64_t lzvolt_decompress(const uint8_t *src, size_t src_len,
 			  uint8_t *dst, size_t dst_cap)
 {
-	return lzvolt_decompress_by(kernel_current(), src, src_len, dst, dst_cap);
+	return value_decode(kernel_current(), src, src_len, dst, dst_cap);
 }
 
-int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t src_len,
-		      uint8_t *dst, size_t dst_cap, size_t declared)
+int64_t lzvolt_decompress_by(const struct kernel *kernel,
+			     const uint8_t *src, size_t src_len,
+			     uint8_t *dst, size_t dst_cap)
+{
+	return value_decode(kernel, src, src_len, dst, dst_cap);
+}
+
+static inline int64_t lz4_decode(const struct kernel *kernel,
+				 const uint8_t *src, size_t src_len,
+				 uint8_t *dst, size_t dst_cap, size_t declared)
 {
 	int64_t error;
 
@@ -375,11 +384,17 @@ int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t sr
 int64_t lzvolt_decompress_lz4(const uint8_t *src, size_t src_len,
 			      uint8_t *dst, size_t dst_cap, size_t declared)
 {
-	return lzvolt_lz4_by(kernel_current(), src, src_len, dst, dst_cap, declared);
+	return lz4_decode(kernel_current(), src, src_len, dst, dst_cap, declared);
 }
 
-int lzvolt_lz4_safe_by(const struct kernel *kernel, const char *src, char *dst,
-		       int compressed_size, int dst_capacity)
+int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t src_len,
+		      uint8_t *dst, size_t dst_cap, size_t declared)
+{
+	return lz4_decode(kernel, src, src_len, dst, dst_cap, declared);
+}
+
+static inline int lz4_safe_decode(const struct kernel *kernel, const char *src, char *dst,
+				  int compressed_size, int dst_capacity)
 {
 	const uint8_t *in = (const uint8_t *)src;
 	uint8_t *out = (uint8_t *)dst;
@@ -404,7 +419,13 @@ int lzvolt_lz4_safe_by(const struct kernel *kernel, const char *src, char *dst,
 int lzvolt_decompress_lz4_safe(const char *src, char *dst,
 			       int compressed_size, int dst_capacity)
 {
-	return lzvolt_lz4_safe_by(kernel_current(), src, dst, compressed_size, dst_capacity);
+	return lz4_safe_decode(kernel_current(), src, dst, compressed_size, dst_capacity);
+}
+
+int lzvolt_lz4_safe_by(const struct kernel *kernel, const char *src, char *dst,
+		       int compressed_size, int dst_capacity)
+{
+	return lz4_safe_decode(kernel, src, dst, compressed_size, dst_capacity);
 }
 
 size_t lzvolt_decompress_bound(size_t declared)
