@@ -25,6 +25,9 @@ extern const struct filter filter_xz;
 extern const struct filter filter_lzma;
 extern const struct filter filter_lzip;
 extern const struct filter filter_bzip2;
+extern const struct filter filter_compress;
+extern const struct filter filter_lzop;
+extern const struct filter filter_uu;
 
 /* params.level, or the codec's default where the user said nothing. */
 static inline int filter_level(const struct filter *f,
