@@ -213,6 +213,7 @@ const struct filter filter_lz4 = {
 	.pack = &lz4_pack_ops,
 	.unpack = &lz4_unpack_ops,
 	.pack_blocks = &lz4_pack_blocks,
+	.unpack_blocks = &lz4_unpack_blocks,
 	.library = "lz4",
 	.version = LZ4_versionString,
 };

@@ -67,5 +67,6 @@ size_t lz4_packer_pack(struct lz4_packer *k, const uint8_t *src, size_t n,
 void lz4_packer_close(struct lz4_packer *k);
 
 extern const struct stream_ops lz4_unpack_ops;
+extern const struct unpack_ops lz4_unpack_blocks;
 
 #endif
