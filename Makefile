@@ -24,15 +24,22 @@ PIC := -fPIC -fvisibility=hidden
 # A library that is left out gives its .c (NAME.c, NAME_*.c) to the file of the
 # same name in filters/without/, which keeps the codec's row and says what is missing.
 WITHOUT ?=
-isal_libs := -lisal
-deflate_libs := -ldeflate
-brotli_libs := -lbrotlienc -lbrotlidec
+
+# Codec libraries are linked in where their archive is installed: binding a
+# dozen shared ones takes longer than packing a small file.  SHARED=1 takes
+# the shared ones, as distributions want it.
+SHARED ?=
+archived = $(if $(SHARED),,$(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)))
+lib = $(foreach l,$(1),$(if $(call archived,$l),-l:lib$l.a,-l$l))
+isal_libs := $(call lib,isal)
+deflate_libs := $(call lib,deflate)
+brotli_libs := $(call lib,brotlienc brotlidec brotlicommon)
 archive_libs := -larchive
-lzma_libs := -llzma
-bzip2_libs := -lbz2
+lzma_libs := $(call lib,lzma)
+bzip2_libs := $(call lib,bz2)
 optional := isal deflate brotli archive lzma bzip2
 with := $(filter-out $(WITHOUT),$(optional))
-LIBS := -lzstd -llz4 -lz -lxxhash $(foreach l,$(with),$($(l)_libs)) -lm
+LIBS := $(call lib,zstd lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lm
 
 left_out := $(foreach l,$(WITHOUT),filters/$(l).c $(wildcard filters/$(l)_*.c))
 cmd_src := $(wildcard cmd/*.c)
