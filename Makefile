@@ -27,7 +27,8 @@ WITHOUT ?=
 
 # Codec libraries are linked in where their archive is installed: binding a
 # dozen shared ones takes longer than packing a small file.  SHARED=1 takes
-# the shared ones, as distributions want it.
+# the shared ones, as distributions want it.  libzstd stays shared: only that
+# build of it has worker threads in Debian.
 SHARED ?=
 archived = $(if $(SHARED),,$(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)))
 lib = $(foreach l,$(1),$(if $(call archived,$l),-l:lib$l.a,-l$l))
@@ -39,7 +40,7 @@ lzma_libs := $(call lib,lzma)
 bzip2_libs := $(call lib,bz2)
 optional := isal deflate brotli archive lzma bzip2
 with := $(filter-out $(WITHOUT),$(optional))
-LIBS := $(call lib,zstd lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lm
+LIBS := -lzstd $(call lib,lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lm
 
 left_out := $(foreach l,$(WITHOUT),filters/$(l).c $(wildcard filters/$(l)_*.c))
 cmd_src := $(wildcard cmd/*.c)
