@@ -16,7 +16,9 @@
  * writes in [out, out_end), and no block it decodes ends behind `goal`.  Bytes
  * behind the final `out`, up to out_end, may hold anything.  goal <= out_end.
  * All pointers may be close together, or equal.  A block without a match is plain
- * too if its literals end at goal; the kernel then sets `ended` and stops.
+ * too if its literals end at goal, or at in_end; the kernel then sets `ended` and
+ * stops.  Where the input's end cuts a block, a kernel may take zeroes for what is
+ * missing and leave `in` a few bytes behind in_end: the caller looks.
  *
  * Kernels use caller-saved registers freely, keep the callee-saved ones, need no
  * stack alignment of their own and leave the upper halves of vector registers
@@ -42,7 +44,7 @@ struct kernel_run {
 	uint8_t *goal;		/* 32: the value ends here */
 	const uint8_t *base;	/* 40: no offset reaches before this */
 	uint64_t offset;	/* 48: wide: the last block's offset, 0 = none */
-	uint64_t ended;		/* 56: set to 1 with out = goal: by literals */
+	uint64_t ended;		/* 56: set to 1: the last block was literals alone */
 };
 
 typedef void kernel_fn(struct kernel_run *run);

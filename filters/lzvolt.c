@@ -197,17 +197,19 @@ static inline int64_t block_step(struct section *s, struct split split)
 	return said == STEP_ON ? match_step(s, token, split) : said;
 }
 
-/* The kernel reached the goal: what that means.  STEP_ON: ask the next block. */
+/* The kernel reached an end: what that means.  STEP_ON: ask the next block. */
 static int64_t goal_check(const struct section *s)
 {
 	if (s->run.in > s->end)
 		return LZVOLT_E_TRUNCATED;
-	if (!s->open)
-		return s->run.ended && !s->may_end_on_literals ?
-		       LZVOLT_E_LENGTH_MISMATCH : STEP_DONE;
-	if (!s->run.ended)
+	if (s->open && !s->run.ended)
 		return STEP_ON;
-	return s->run.in == s->end ? STEP_DONE : LZVOLT_E_LENGTH_MISMATCH;
+	if (s->open)
+		return s->run.in == s->end ? STEP_DONE : LZVOLT_E_LENGTH_MISMATCH;
+	if (s->run.out < s->run.goal)
+		return LZVOLT_E_TRUNCATED;
+	return s->run.ended && !s->may_end_on_literals ?
+	       LZVOLT_E_LENGTH_MISMATCH : STEP_DONE;
 }
 
 /*
@@ -223,7 +225,7 @@ section_decode(struct section *s, kernel_fn *kernel, struct split split)
 		said = STEP_ON;
 		if (s->run.in_end - s->run.in >= split.least) {
 			kernel(&s->run);
-			if (s->run.out == s->run.goal)
+			if (s->run.out == s->run.goal || s->run.ended)
 				said = goal_check(s);
 		}
 		if (said == STEP_ON)

@@ -38,6 +38,11 @@
 #define BOUND		[rsp + 8]
 #define AHEAD		[rsp + 16]
 #define AHEAD_FOR	[rsp + 24]
+#define AHEAD_IN	[rsp + 32]
+#define IN_END_KEPT	[rsp + 40]
+#define TAIL_FROM	[rsp + 48]	/* real input minus its copy; 0 = not in the tail */
+#define TAIL		rsp + 64	/* 32 bytes of input, 32 of zeroes */
+#define FRAME		128
 #define LAST		r9
 
 #define OUT_ROOM	32
@@ -98,7 +103,29 @@ repeats:
 	ja	.L\p\()_edge
 	cmp	IN, LIMIT
 	jbe	.L\p\()_loop
-	jmp	.L\p\()_done
+
+	/* The input's end is near: go on in a copy of it with zeroes behind. */
+	cmp	qword ptr TAIL_FROM, 0
+	jne	.L\p\()_done
+	mov	rcx, IN_END
+	cmp	IN, rcx
+	ja	.L\p\()_done
+	lea	rdx, [rcx - 32]
+	cmp	rdx, [RUN]
+	jb	.L\p\()_done
+	vmovdqu	ymm0, [rdx]
+	vpxor	xmm1, xmm1, xmm1
+	vmovdqu	[TAIL], ymm0
+	vmovdqu	[TAIL + 32], ymm1
+	lea	rdx, [TAIL + 32]
+	mov	IN_END_KEPT, rcx
+	mov	LIMIT, rdx
+	sub	rcx, rdx
+	sub	IN, rcx
+	mov	TAIL_FROM, rcx
+	add	rdx, 32
+	mov	IN_END, rdx
+	jmp	.L\p\()_loop
 
 .L\p\()_edge:	/* close to the end, or over it */
 	cmp	OUT, GOAL
@@ -159,26 +186,26 @@ repeats:
 	cmp	rbp, OUT_END
 	ja	.L\p\()_stop
 	vmovdqu	[OUT], xmm0
-	lea	rcx, [OUT + rcx]
 	cmp	eax, 28
 	ja	.L\p\()_odd_long
+	lea	rbp, [OUT + rcx]
 	cmp	edx, 16
 	jb	.L\p\()_near
-	vmovdqu	xmm0, [FROM]
-	vmovdqu	[rcx], xmm0
-	vmovdqu	xmm0, [FROM + 16]
-	vmovdqu	[rcx + 16], xmm0
+	vmovdqu	xmm1, [FROM]
+	vmovdqu	[rbp], xmm1
+	vmovdqu	xmm1, [FROM + 16]
+	vmovdqu	[rbp + 16], xmm1
 	jmp	.L\p\()_placed
 .L\p\()_near:
-	mov	ebp, edx
-	shl	ebp, 5
-	lea	rax, [rip + repeats]
-	add	rbp, rax
-	vmovdqu	xmm0, [FROM]
-	vpshufb	xmm1, xmm0, [rbp]
-	vmovdqu	[rcx], xmm1
-	vpshufb	xmm0, xmm0, [rbp + 16]
-	vmovdqu	[rcx + 16], xmm0
+	vmovdqu	xmm2, [FROM]
+	mov	eax, edx
+	shl	eax, 5
+	lea	FROM, [rip + repeats]
+	add	FROM, rax
+	vpshufb	xmm1, xmm2, [FROM]
+	vmovdqu	[rbp], xmm1
+	vpshufb	xmm1, xmm2, [FROM + 16]
+	vmovdqu	[rbp + 16], xmm1
 	jmp	.L\p\()_placed
 
 .L\p\()_odd_long:
@@ -196,29 +223,30 @@ repeats:
 	add	rax, 16
 	cmp	rax, OUT_END
 	ja	.L\p\()_stop
-	sub	rax, 16
+	lea	rbp, [OUT + rcx]
+	sub	rax, 32
 	cmp	edx, 16
 	jb	.L\p\()_near_long
-	sub	FROM, rcx
-1:	vmovdqu	xmm0, [rcx + FROM]
-	vmovdqu	[rcx], xmm0
-	add	rcx, 16
-	cmp	rcx, rax
+	sub	FROM, rbp
+	sub	rbp, 16
+1:	add	rbp, 16
+	vmovdqu	xmm1, [rbp + FROM]
+	vmovdqu	[rbp], xmm1
+	cmp	rbp, rax
 	jb	1b
 	jmp	.L\p\()_placed
 .L\p\()_near_long:
-	mov	ebp, edx
-	shl	ebp, 5
-	vmovdqu	xmm0, [FROM]
+	vmovdqu	xmm1, [FROM]
+	mov	ecx, edx
+	shl	ecx, 5
 	lea	FROM, [rip + repeats]
-	vpshufb	xmm1, xmm0, [FROM + rbp]
-	vmovdqu	xmm2, [FROM + rbp + 16]
-	vmovdqu	[rcx], xmm1
-	sub	rax, 16
-1:	vpshufb	xmm0, xmm0, xmm2
-	add	rcx, 16
-	vmovdqu	[rcx], xmm0
-	cmp	rcx, rax
+	vpshufb	xmm2, xmm1, [FROM + rcx]
+	vmovdqu	[rbp], xmm2
+	vmovdqu	xmm2, [FROM + rcx + 16]
+1:	vpshufb	xmm1, xmm1, xmm2
+	add	rbp, 16
+	vmovdqu	[rbp], xmm1
+	cmp	rbp, rax
 	jb	1b
 	jmp	.L\p\()_placed
 
@@ -244,7 +272,7 @@ repeats:
 	ja	.L\p\()_literals_last
 	lea	rbp, [OUT + r11 + OUT_ROOM]
 	cmp	rbp, OUT_END
-	ja	.L\p\()_stop
+	ja	.L\p\()_stop_block
 	mov	AHEAD, r11
 	mov	AHEAD_FOR, KEEP
 	cmp	r11, 32
@@ -265,21 +293,26 @@ repeats:
 	vmovdqu	[OUT + rcx], ymm0
 3:	add	OUT, r11
 	add	IN, r11
+	mov	AHEAD_IN, IN
 	xor	ecx, ecx
 	vpxor	xmm2, xmm2, xmm2
 	jmp	.L\p\()_parse
 
 /* Too close to the input's end for a match: do they end the value? */
 .L\p\()_literals_last:
-	lea	rax, [OUT + r11]
-	cmp	rax, GOAL
-	jne	.L\p\()_stop
 	lea	rbp, [IN + r11]
 	cmp	rbp, IN_END
-	ja	.L\p\()_stop
-	cmp	r11, 64
-	jb	.L\p\()_stop
+	ja	.L\p\()_stop_block
+	lea	rax, [OUT + r11]
+	cmp	rax, GOAL
+	je	1f
+	ja	.L\p\()_stop_block
+	cmp	rbp, IN_END
+	jne	.L\p\()_stop_block
+1:	cmp	r11, 64
+	jb	.L\p\()_stop_block
 	lea	rcx, [rax - 64]
+	.p2align 5
 1:	vmovdqu	ymm0, [IN]
 	vmovdqu	ymm1, [IN + 32]
 	vmovdqu	[OUT], ymm0
@@ -300,14 +333,14 @@ repeats:
 /* The rest of a literal chain, its first byte 255 in edx, sum in r11. */
 .L\p\()_literals_chain:
 	cmp	IN, IN_END
-	jae	.L\p\()_stop
+	jae	.L\p\()_stop_block
 	movzx	edx, byte ptr [IN]
 	inc	IN
 	add	r11, rdx
 	cmp	edx, 255
 	je	.L\p\()_literals_chain
 	cmp	r11, 0x20000000
-	ja	.L\p\()_stop
+	ja	.L\p\()_stop_block
 	jmp	.L\p\()_literals_long
 .endm
 
@@ -333,32 +366,57 @@ repeats:
 	push	r13
 	push	r14
 	push	r15
-	sub	rsp, 32
+	sub	rsp, FRAME
 	mov	RUN, rdi
 	mov	IN, [RUN]
 	mov	OUT, rdx
 	mov	BOUND, r11
 	lea	rax, [IN + rax - \in_room]
 	mov	LIMIT, rax
-	mov	qword ptr AHEAD_FOR, 0
+	xor	ecx, ecx
+	mov	AHEAD_FOR, rcx
+	mov	TAIL_FROM, rcx
 	movzx	eax, byte ptr [IN]
 	inc	IN
 .endm
 
-.macro leave p wide
+.macro leave p wide literal_max
+/* Not a plain block, unless its literals (rcx of them) end the value. */
 .L\p\()_stop:
-	mov	IN, KEEP
 	cmp	KEEP, AHEAD_FOR
-	jne	.L\p\()_done
-	sub	OUT, AHEAD
+	je	1f
+	lea	rax, [OUT + rcx]
+	cmp	rax, GOAL
+	jne	.L\p\()_stop_block
+	vmovdqu	[OUT], xmm0
+	lea	IN, [KEEP + rcx]
+	cmp	ecx, \literal_max
+	sbb	IN, -1
+	mov	OUT, rax
+	jmp	2f
+1:	cmp	OUT, GOAL
+	jne	3f
+	mov	IN, AHEAD_IN
+2:	inc	IN
+	mov	qword ptr [RUN + 56], 1
+	jmp	.L\p\()_done
+3:	sub	OUT, AHEAD
+.L\p\()_stop_block:
+	mov	IN, KEEP
 .L\p\()_done:
 	dec	IN
-	mov	[RUN], IN
+	mov	rcx, TAIL_FROM
+	test	rcx, rcx
+	jz	1f
+	add	IN, rcx
+	mov	rax, IN_END_KEPT
+	mov	IN_END, rax
+1:	mov	[RUN], IN
 	mov	[RUN + 8], OUT
 	.if \wide
 	mov	[RUN + 48], LAST
 	.endif
-	add	rsp, 32
+	add	rsp, FRAME
 	pop	r15
 	pop	r14
 	pop	r13
@@ -412,7 +470,7 @@ zen_lz4:
 	ja	.Leven_literals_more
 	lea	rbp, [IN + 20]
 	cmp	rbp, IN_END
-	ja	.Leven_stop
+	ja	.Leven_stop_block
 	mov	ecx, r11d
 	shl	r11d, 4
 	vmovdqu	xmm0, [IN]
@@ -422,7 +480,7 @@ zen_lz4:
 	cmp	edx, 255
 	je	.Leven_literals_chain
 	place_literals even
-	leave	even, 0
+	leave	even, 0, 15
 	.size	zen_even, . - zen_even
 
 	.globl	zen_wide
@@ -468,7 +526,7 @@ zen_wide:
 	ja	.Lwide_literals_more
 	lea	rbp, [IN + 20]
 	cmp	rbp, IN_END
-	ja	.Lwide_stop
+	ja	.Lwide_stop_block
 	mov	ecx, r11d
 	shl	r11d, 4
 	lea	rbp, [rip + masks16]
@@ -479,7 +537,7 @@ zen_wide:
 	cmp	edx, 255
 	je	.Lwide_literals_chain
 	place_literals wide
-	leave	wide, 1
+	leave	wide, 1, 3
 	.size	zen_wide, . - zen_wide
 
 	.section .note.GNU-stack, "", @progbits

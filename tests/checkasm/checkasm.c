@@ -120,7 +120,7 @@ static void wrap(kernel_fn *fn, struct kernel_run *run)
 
 	broke |= bits;
 	if (run->out < was.out || run->out > was.goal || run->in < was.in ||
-	    run->in > was.in_end || run->in_end != was.in_end || run->goal != was.goal ||
+	    run->in > was.in_end + 32 || run->in_end != was.in_end || run->goal != was.goal ||
 	    run->out_end != was.out_end || run->base != was.base)
 		broke |= 16;
 	if (run->out > was.out)
