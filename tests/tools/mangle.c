@@ -2,7 +2,7 @@
 /*
  * mangle - damage a packed file in every place and watch the unpacker
  *
- *	mangle [-j N] [-s STRIDE] [-f SUFFIX] [-u] cut|flip PACKED PLAIN COMMAND...
+ *	mangle [-j N] [-s STRIDE] [-f SUFFIX] [-u] [-e] cut|flip PACKED PLAIN COMMAND...
  *
  * cut keeps the first i bytes of PACKED, flip turns one bit of byte i over, for
  * every STRIDE-th i.  COMMAND gets the damaged bytes on standard input, or with
@@ -11,7 +11,8 @@
  *	no signal ends the command, and its status is 0 or 1
  *	status 0: the output is PLAIN (a flip may have hit a byte that carries no
  *		data, and a cut the optional end); not asked of flips with -u, for
- *		formats without a check
+ *		formats without a check, and with -e a cut may give a start of
+ *		PLAIN, for formats without an end mark
  *	status 1: a message; after a cut the output is a start of PLAIN
  *	-f and status 1: no file beside the source is left
  *
@@ -39,6 +40,7 @@ struct bytes {
 struct job {
 	bool flip;		/* else cut */
 	bool unchecked;
+	bool endless;		/* no end mark */
 	const char *suffix;	/* NULL: by standard input */
 	struct bytes packed, plain;
 	char **argv;		/* with two free places at its end */
@@ -171,19 +173,22 @@ static void run_by_file(struct job *j, const uint8_t *p, size_t n, struct outcom
 /* Why this outcome falls short, or NULL. */
 static const char *outcome_fault(const struct job *j, const struct outcome *o)
 {
-	bool equal = o->out.n == j->plain.n && !memcmp(o->out.p, j->plain.p, o->out.n);
+	bool start = o->out.n <= j->plain.n && !memcmp(o->out.p, j->plain.p, o->out.n);
+	bool equal = start && o->out.n == j->plain.n;
 
 	if (!WIFEXITED(o->status))
 		return "a signal ended it";
+	if (WEXITSTATUS(o->status) == 0 && j->flip)
+		return equal || j->unchecked ? NULL : "status 0, wrong output";
 	if (WEXITSTATUS(o->status) == 0)
-		return equal || (j->flip && j->unchecked) ? NULL : "status 0, wrong output";
+		return equal || (start && j->endless) ? NULL : "status 0, wrong output";
 	if (WEXITSTATUS(o->status) != 1)
 		return "a status that isn't 0 or 1";
 	if (o->err.n == 0)
 		return "no message";
 	if (j->suffix)
 		return o->extra_files ? "a partial file is left" : NULL;
-	if (!j->flip && (o->out.n > j->plain.n || memcmp(o->out.p, j->plain.p, o->out.n)))
+	if (!j->flip && !start)
 		return "output isn't a start of the original";
 	return NULL;
 }
@@ -251,12 +256,13 @@ int main(int argc, char **argv)
 	size_t workers = 2, stride = 1;
 	int c;
 
-	while ((c = getopt(argc, argv, "+j:s:f:u")) != -1) {
+	while ((c = getopt(argc, argv, "+j:s:f:ue")) != -1) {
 		switch (c) {
 		case 'j': workers = strtoul(optarg, NULL, 10); break;
 		case 's': stride = strtoul(optarg, NULL, 10); break;
 		case 'f': j.suffix = optarg; break;
 		case 'u': j.unchecked = true; break;
+		case 'e': j.endless = true; break;
 		default: return 125;
 		}
 	}
@@ -264,7 +270,7 @@ int main(int argc, char **argv)
 	argc -= optind;
 	if (argc < 4 || !workers || !stride ||
 	    (strcmp(argv[0], "cut") && strcmp(argv[0], "flip"))) {
-		fprintf(stderr, "usage: mangle [-j N] [-s STRIDE] [-f SUFFIX] [-u] "
+		fprintf(stderr, "usage: mangle [-j N] [-s STRIDE] [-f SUFFIX] [-u] [-e] "
 			"cut|flip PACKED PLAIN COMMAND...\n");
 		return 125;
 	}
