@@ -20,11 +20,12 @@
 static const struct applet *const applets[] = {
 	&vcompress_applet,
 	&vdecompress_applet,
+	&vprobe_applet,
 	NULL,
 };
 
 /* Names that are taken by applets to come. */
-static const char *const later[] = { "vprobe", "vconvert", NULL };
+static const char *const later[] = { "vconvert", NULL };
 
 static const struct applet *applet_find(const char *name)
 {

@@ -101,6 +101,14 @@ void probe_scan_end(struct probe_scan *s, struct probe_stats *r);
 /* Order-0 entropy of a histogram, bits a symbol; 0 when it is empty. */
 double probe_entropy(const uint64_t *count, unsigned n);
 
+/* A block of memory as a codec's source; it must stay where it is. */
+struct memory_source {
+	struct source src;	/* first */
+	const uint8_t *p;
+	size_t n;
+};
+void memory_source_set(struct memory_source *m, const uint8_t *p, size_t n);
+
 /* What a piece of data is, by its first bytes. */
 enum probe_kind { KIND_DATA, KIND_TEXT, KIND_PACKED, KIND_ARCHIVE, KIND_IMAGE,
 		  KIND_MEDIA, KIND_PROGRAM, KIND_DATABASE, KIND_DOCUMENT };

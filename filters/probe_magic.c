@@ -137,7 +137,7 @@ static bool control(uint8_t c)
 	return c < 0x20 && !(c >= '\t' && c <= '\r') && c != 0x1b;
 }
 
-#define TEXT_LOOK 4096
+#define TEXT_LOOK ((size_t)64 << 10)
 
 static bool is_text(const uint8_t *p, size_t n)
 {
@@ -201,13 +201,6 @@ static const char *text_name(const uint8_t *p, size_t n)
 	return is_table(p, n, '\t') ? "tab-separated text" : "text";
 }
 
-/* A block of memory as a source. */
-struct memory_source {
-	struct source src;	/* first */
-	const uint8_t *p;
-	size_t n;
-};
-
 static ptrdiff_t memory_pull(struct source *s, const uint8_t **data)
 {
 	struct memory_source *m = (struct memory_source *)s;
@@ -218,11 +211,18 @@ static ptrdiff_t memory_pull(struct source *s, const uint8_t **data)
 	return (ptrdiff_t)n;
 }
 
+void memory_source_set(struct memory_source *m, const uint8_t *p, size_t n)
+{
+	source_init(&m->src, memory_pull);
+	m->p = p;
+	m->n = n;
+}
+
 /* What the decoder gives of the head before it ends, fails or out is full. */
 static size_t head_decode(const struct filter *f, const uint8_t *p, size_t n,
 			  uint8_t *out, size_t cap, bool *failed)
 {
-	struct memory_source m = { .p = p, .n = n };
+	struct memory_source m;
 	struct filter_error err = { .code = FILTER_OK };
 	struct filter_params params;
 	ptrdiff_t got = 0;
@@ -230,7 +230,7 @@ static size_t head_decode(const struct filter *f, const uint8_t *p, size_t n,
 
 	filter_params_init(&params);
 	params.memory = (uint64_t)256 << 20;
-	source_init(&m.src, memory_pull);
+	memory_source_set(&m, p, n);
 	state = f->unpack->open(&params, &m.src, &err);
 	if (state) {
 		got = f->unpack->read(state, out, cap, &err);

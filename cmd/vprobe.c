@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vprobe.c - is it worth packing, with what, and how fast really
+ *
+ * This file has the options and decides what happens to each input; the work
+ * of each mode is in a file of its own, see vprobe.h.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vprobe.h"
+
+struct vprobe vprobe = { .sample = (uint64_t)1 << 20 };
+
+enum mode { MODE_PROBE, MODE_TEE };
+static int mode;
+static struct choose_options terms;
+static int goal = -1;
+
+static const char *const goal_words[] = {
+	"transport", "storage", "read-heavy", "web", "web-static", "web-dynamic", NULL
+};
+/* What each word stands for. */
+static const unsigned goal_bits[] = {
+	1u << COST_TRANSPORT, 1u << COST_STORAGE, 1u << COST_READ_HEAVY,
+	1u << COST_WEB_STATIC | 1u << COST_WEB_DYNAMIC,
+	1u << COST_WEB_STATIC, 1u << COST_WEB_DYNAMIC,
+};
+
+static const struct opt options[] = {
+	{ OPT_GROUP, .help = "What to do" },
+	{ OPT_SET, 'q', "quiet", &vprobe.quiet, NULL,
+		"say nothing: status 0 = worth packing, 3 = not", .value = 1 },
+	{ OPT_SET, 0, "tee", &mode, NULL,
+		"pass standard input on while probing it", .value = MODE_TEE },
+	{ OPT_WORD, 0, "for", &goal, "GOAL",
+		"choose: transport, storage, read-heavy, web, web-static, web-dynamic",
+		.words = goal_words },
+	{ OPT_GROUP, .help = "For a choice" },
+	{ OPT_TEXT, 0, "bandwidth", &terms.bandwidth, "RATE",
+		"of the link or the storage: 1Gbit, 200MB/s", .value = 0 },
+	{ OPT_TEXT, 0, "rtt", &terms.rtt, "TIME", "round trip: 10ms", .value = 0 },
+	{ OPT_TEXT, 0, "reads", &terms.reads, "N", "how often it is read", .value = 0 },
+	{ OPT_TEXT, 0, "price", &terms.price, "LIST",
+		"storage=A GB AND MONTH,cpu=AN HOUR,months=N (0.02, 0.05, 12)", .value = 0 },
+	{ OPT_TEXT, 0, "write-budget", &terms.write_budget, "RATE",
+		"packing must be as fast as this", .value = 0 },
+	{ OPT_GROUP, .help = "How" },
+	{ OPT_TEXT, 0, "codecs", &vprobe.codecs, "LIST",
+		"codecs and levels to try: zstd:1-9,lz4,brotli:5,11", .value = 0 },
+	{ OPT_SIZE, 0, "sample", &vprobe.sample, "SIZE",
+		"bytes that -q and estimates look at (1 MiB)",
+		.min = 4096, .max = (int64_t)1 << 32 },
+	{ OPT_SET, 0, "json", &common.json, NULL,
+		"a line of JSON for each file", .value = 1 },
+	{ OPT_ADD, 'v', "verbose", &say_level, NULL, "say more", .value = 1 },
+	{ OPT_END },
+};
+
+static void quiet_one(const char *path)
+{
+	struct finding f;
+
+	if (!find_sample(&f, path))
+		return;
+	if (!finding_worth(&f))
+		say_raise(STATUS_REFUSED);
+	finding_free(&f);
+}
+
+/* Terms without a goal would be options that do nothing. */
+static void terms_check(void)
+{
+	bool storage = terms.reads || terms.price;
+	unsigned bits = goal < 0 ? 0 : goal_bits[goal];
+
+	if (storage && bits != 1u << COST_STORAGE)
+		die("--reads and --price belong to --for storage");
+	if (terms.write_budget && bits != 1u << COST_READ_HEAVY)
+		die("--write-budget belongs to --for read-heavy");
+	if ((terms.bandwidth || terms.rtt) && (!bits || bits == 1u << COST_STORAGE))
+		die("--bandwidth and --rtt belong to --for transport, read-heavy and web");
+	terms.goals = bits;
+}
+
+static void choose_of(const char *path)
+{
+	struct finding f;
+
+	if (!find_sample(&f, path))
+		return;
+	if (f.sample.len)
+		choose(&f, &terms);
+	else
+		say_error(f.name, "nothing to choose for: it is empty");
+	finding_free(&f);
+}
+
+static void report(const struct finding *f, FILE *to)
+{
+	if (common.json)
+		report_json(f, to);
+	else
+		report_finding(f, to);
+}
+
+static void probe_one(const char *path)
+{
+	struct finding f;
+
+	if (find_all(&f, path))
+		report(&f, stdout);
+	finding_free(&f);
+}
+
+static void tee_run(int operands)
+{
+	struct finding f;
+
+	if (operands)
+		die("--tee probes standard input and takes no file");
+	if (find_tee(&f) && !vprobe.quiet)
+		report(&f, stderr);
+	if (vprobe.quiet && !finding_worth(&f))
+		say_raise(STATUS_REFUSED);
+	finding_free(&f);
+}
+
+static int vprobe_main(int argc, char **argv)
+{
+	static char *standard_input[] = { "-" };
+	int n = opt_parse(&vprobe_applet, argc, argv);
+
+	terms_check();
+	if (mode == MODE_TEE) {
+		tee_run(n);
+		return say_status();
+	}
+	if (!n) {
+		argv = standard_input;
+		n = 1;
+	}
+	for (int i = 0; i < n; i++) {
+		if (vprobe.quiet)
+			quiet_one(argv[i]);
+		else if (goal >= 0)
+			choose_of(argv[i]);
+		else
+			probe_one(argv[i]);
+	}
+	return say_status();
+}
+
+const struct applet vprobe_applet = {
+	.name = "vprobe",
+	.main = vprobe_main,
+	.options = options,
+	.usage = "[OPTION]... [FILE]...",
+	.about = "say whether data are worth packing, with what, and how fast",
+};
