@@ -252,7 +252,11 @@ static ptrdiff_t lzw_unpack_read(void *state, uint8_t *dst, size_t cap,
 	struct lzw_unpack *z = state;
 	ptrdiff_t n = coder_unpack(&z->c, lzw_unpack_step, dst, cap, err);
 
-	return n == FILTER_E_TRUNCATED && lzw_complete(z) ? 0 : n;
+	if (n == FILTER_E_TRUNCATED && lzw_complete(z)) {
+		err->code = FILTER_OK;
+		return 0;
+	}
+	return n;
 }
 
 static void lzw_describe(const void *state, struct member *m)
