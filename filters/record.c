@@ -222,14 +222,18 @@ size_t lzv_item_body(const struct lzv_item *it)
 	return head_put(head, it) + it->key_size;
 }
 
+size_t lzv_item_put_head(uint8_t *p, struct lzv_item *it)
+{
+	it->head_size = head_put(p, it);
+	if (it->key_size)
+		memcpy(p + it->head_size, it->key, it->key_size);
+	return it->head_size + it->key_size;
+}
+
 size_t lzv_item_put(uint8_t *p, struct lzv_item *it, bool checked)
 {
-	size_t n = head_put(p, it);
+	size_t n = lzv_item_put_head(p, it);
 
-	it->head_size = n;
-	if (it->key_size)
-		memcpy(p + n, it->key, it->key_size);
-	n += it->key_size;
 	if (it->body_size && it->body != p + n)
 		memmove(p + n, it->body, it->body_size);
 	it->body = p + n;

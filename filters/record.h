@@ -89,6 +89,8 @@ ptrdiff_t lzv_item_get(const uint8_t *p, size_t n, bool checked,
  * lzv_item_body().  Returns the item's size and sets it->size.
  */
 size_t lzv_item_put(uint8_t *p, struct lzv_item *it, bool checked);
+/* Writes what stands in front of the body: head and key.  Sets it->head_size. */
+size_t lzv_item_put_head(uint8_t *p, struct lzv_item *it);
 /* Where lzv_item_put() will put the body, given all sizes. */
 size_t lzv_item_body(const struct lzv_item *it);
 /* Writes a control item: 12 bytes and the body. */
@@ -147,8 +149,13 @@ void lzv_writer_close(struct lzv_writer *w);
 /* Header and, width > 1, a transpose item; room for LZV_HEADER_ROOM bytes. */
 #define LZV_HEADER_ROOM	48
 size_t lzv_writer_head(struct lzv_writer *w, uint8_t *dst, unsigned width);
-/* An item of it->size bytes at p comes next; not a mark, end or index. */
-int lzv_writer_item(struct lzv_writer *w, const uint8_t *p,
+/* A transpose item: the rows of the records to come; LZV_HEADER_ROOM bytes. */
+size_t lzv_writer_width(struct lzv_writer *w, uint8_t *dst, unsigned width);
+/*
+ * An item comes next; not a mark, end or index.  head: its bytes up to the
+ * body; the body is read only if this is the stream's first item.
+ */
+int lzv_writer_item(struct lzv_writer *w, const uint8_t *head,
 		    const struct lzv_item *it);
 /* A sync mark, where one is due and the last record is whole; else 0. */
 #define LZV_MARK_ROOM	96

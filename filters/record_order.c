@@ -39,14 +39,24 @@ static void ledger_reset(struct ledger *l)
 	XXH3_64bits_reset(sum);
 }
 
-/* The marker: XXH3-128 of header and first item. */
-static void ledger_start(struct ledger *l, const uint8_t *item, size_t n)
+/*
+ * The marker: XXH3-128 of header and first item.  head: the item's first
+ * bytes, up to its body.
+ */
+static void ledger_start(struct ledger *l, const uint8_t *head,
+			 const struct lzv_item *it)
 {
 	XXH128_canonical_t out;
+	uint8_t check[4];
 
+	store_le32(check, it->check);
 	XXH3_128bits_reset(l->sum);
 	XXH3_128bits_update(l->sum, l->header, LZV_HEADER);
-	XXH3_128bits_update(l->sum, item, n);
+	XXH3_128bits_update(l->sum, head, it->head_size + it->key_size);
+	if (it->body_size)
+		XXH3_128bits_update(l->sum, it->body, it->body_size);
+	if (it->encoding != LZV_CONTROL && (l->flags & LZV_CHECKED))
+		XXH3_128bits_update(l->sum, check, sizeof(check));
 	XXH128_canonicalFromHash(&out, XXH3_128bits_digest(l->sum));
 	memcpy(l->marker, out.digest, LZV_MARKER);
 	XXH3_64bits_reset(l->sum);
@@ -120,24 +130,32 @@ void lzv_writer_close(struct lzv_writer *w)
 	free(w);
 }
 
-/* n control bytes at p have been written. */
-static void wrote(struct lzv_writer *w, const uint8_t *p, size_t n)
+/* An item that begins with these bytes has been written. */
+static void wrote(struct lzv_writer *w, const uint8_t *head,
+		  const struct lzv_item *it)
 {
 	if (!w->l.started)
-		ledger_start(&w->l, p, n);
-	w->l.at += n;
-	w->pending += n;
+		ledger_start(&w->l, head, it);
+	w->l.at += it->size;
+	w->pending += it->size;
 }
 
-static size_t transpose_put(struct lzv_writer *w, uint8_t *dst)
+/* The same for a control item that stands at p. */
+static void wrote_control(struct lzv_writer *w, const uint8_t *p, size_t n)
+{
+	struct lzv_item it = { .encoding = LZV_CONTROL, .head_size = n, .size = n };
+
+	wrote(w, p, &it);
+}
+
+size_t lzv_writer_width(struct lzv_writer *w, uint8_t *dst, unsigned width)
 {
 	uint8_t body[10];
 	size_t n;
 
-	if (w->l.width < 2)
-		return 0;
+	w->l.width = width > 1 ? width : 0;
 	n = lzv_control_put(dst, LZV_TRANSPOSE, body, varint_put(body, w->l.width));
-	wrote(w, dst, n);
+	wrote_control(w, dst, n);
 	return n;
 }
 
@@ -146,17 +164,16 @@ size_t lzv_writer_head(struct lzv_writer *w, uint8_t *dst, unsigned width)
 	lzv_header_put(dst, w->l.flags);
 	memcpy(w->l.header, dst, LZV_HEADER);
 	w->l.at = LZV_HEADER;
-	w->l.width = width > 1 ? width : 0;
-	return LZV_HEADER + transpose_put(w, dst + LZV_HEADER);
+	return LZV_HEADER + (width > 1 ? lzv_writer_width(w, dst + LZV_HEADER, width) : 0);
 }
 
-int lzv_writer_item(struct lzv_writer *w, const uint8_t *p,
+int lzv_writer_item(struct lzv_writer *w, const uint8_t *head,
 		    const struct lzv_item *it)
 {
 	bool starts = !w->l.more;
 	int r = 0;
 
-	wrote(w, p, it->size);
+	wrote(w, head, it);
 	if (it->encoding == LZV_CONTROL)
 		return 0;
 	if (w->l.flags & LZV_INDEXED)
@@ -174,9 +191,9 @@ size_t lzv_writer_mark(struct lzv_writer *w, uint8_t *dst)
 	if (w->l.more || !w->l.started || w->l.at - w->l.mark_at < LZV_MARK_EVERY)
 		return 0;
 	n = lzv_control_put(dst, LZV_MARK, body, mark_body(&w->l, body));
-	wrote(w, dst, n);
+	wrote_control(w, dst, n);
 	w->l.mark_at = w->l.at;
-	return n + transpose_put(w, dst + n);
+	return n + (w->l.width ? lzv_writer_width(w, dst + n, w->l.width) : 0);
 }
 
 size_t lzv_writer_end_room(const struct lzv_writer *w)
@@ -385,7 +402,7 @@ static ptrdiff_t take_item(struct lzv_reader *r, const uint8_t *src,
 		return filter_fail(err, FILTER_E_CORRUPT, offset,
 				   "a key inside a record");
 	if (!r->l.started)
-		ledger_start(&r->l, src, it->size);
+		ledger_start(&r->l, src, it);
 	if (it->encoding == LZV_CONTROL)
 		bad = read_control(r, it, offset, err);
 	else

@@ -301,6 +301,48 @@ static void retoken_start(struct retoken *t, const uint8_t *block,
 	t->reach = declared <= 65536 ? 65535 : UINT32_MAX;
 }
 
+int64_t retoken_wrap(const uint8_t *block, size_t block_len, size_t declared,
+		     uint8_t *dst, size_t dst_cap)
+{
+	struct retoken t = { 0 };
+	struct sequence s = { 0 };
+	int64_t err;
+
+	if (declared > LZVOLT_MAX_SIZE || block_len > UINT32_MAX)
+		return LZVOLT_E_TOO_LARGE;
+	if (!block_len)
+		return LZVOLT_E_TRUNCATED;
+	retoken_start(&t, block, block_len, declared);
+	/* a block of nothing is one token that wrap() wouldn't look at */
+	err = declared ? 0 : lz4_read(&t.in, &s);
+	return err ? err : wrap(&t, dst, dst_cap);
+}
+
+int64_t retoken_lz4_size(const uint8_t *block, size_t block_len, size_t max)
+{
+	struct token_reader r = {
+		.at = block, .end = block + block_len,
+		.stop = LZVOLT_MAX_SIZE, .declared = SIZE_MAX,
+	};
+	struct sequence s;
+	int64_t err;
+
+	if (max < r.stop)
+		r.stop = max;
+	while (r.at < r.end) {
+		retoken_skip_even(&r);
+		s.literals = NULL;
+		err = sequence_read(&r, &s, &token_even);
+		/* the last sequence ends behind its literals */
+		if (err == LZVOLT_E_TRUNCATED && r.at == r.end && s.literals &&
+		    (size_t)(r.end - s.literals) == s.literal_len)
+			return (int64_t)r.made;
+		if (err)
+			return err;
+	}
+	return LZVOLT_E_TRUNCATED;
+}
+
 int64_t lzvolt_from_lz4(const uint8_t *block, size_t block_len,
 			size_t declared, uint8_t *dst, size_t dst_cap)
 {

@@ -28,6 +28,16 @@
 int64_t retoken_to_lz4(const uint8_t *value, size_t value_len,
 		       uint8_t *dst, size_t dst_cap, const uint8_t *raw);
 
+/*
+ * The decoded size of an LZ4 block, found by walking its tokens; an error
+ * where it isn't a block or would pass max.
+ */
+int64_t retoken_lz4_size(const uint8_t *block, size_t block_len, size_t max);
+
+/* As lzvolt_from_lz4(), but always the block itself behind a header. */
+int64_t retoken_wrap(const uint8_t *block, size_t block_len, size_t declared,
+		     uint8_t *dst, size_t dst_cap);
+
 /* literals, then match_len bytes from `offset` back; match_len 0: the end. */
 struct sequence {
 	const uint8_t *literals;
