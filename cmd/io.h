@@ -78,6 +78,7 @@ struct output_options {
 	enum sparse sparse;	/* auto: only in files that we make */
 	const struct input *source;	/* mode, owner, times come from it; or NULL */
 	bool ask;		/* may prompt: standard input isn't data */
+	bool in_place;		/* the output takes the source's place */
 };
 
 /*

@@ -21,22 +21,15 @@ static const struct applet *const applets[] = {
 	&vcompress_applet,
 	&vdecompress_applet,
 	&vprobe_applet,
+	&vconvert_applet,
 	NULL,
 };
-
-/* Names that are taken by applets to come. */
-static const char *const later[] = { "vconvert", NULL };
 
 static const struct applet *applet_find(const char *name)
 {
 	for (size_t i = 0; applets[i]; i++)
 		if (!strcmp(applets[i]->name, name))
 			return applets[i];
-	for (size_t i = 0; later[i]; i++)
-		if (!strcmp(later[i], name)) {
-			say_start(later[i]);
-			die("comes with a later version of voltbox");
-		}
 	return NULL;
 }
 

@@ -78,7 +78,8 @@ struct applet {
 	const char *about;	/* one line */
 	const char *more;	/* text after the options in --help, or NULL */
 };
-extern const struct applet vcompress_applet, vdecompress_applet, vprobe_applet;
+extern const struct applet vcompress_applet, vdecompress_applet, vprobe_applet,
+	vconvert_applet;
 
 /*
  * Parses; leaves the operands in argv[0] ... argv[n - 1] and returns n.

@@ -114,7 +114,8 @@ static int open_file(struct output *out, const char *path,
 	int err;
 
 	if (!stat(path, &st)) {
-		if (o->source && S_ISREG(st.st_mode) && same_file(&st, &o->source->st)) {
+		if (o->source && !o->in_place && S_ISREG(st.st_mode) &&
+		    same_file(&st, &o->source->st)) {
 			say_error(path, "is both input and output");
 			return -1;
 		}

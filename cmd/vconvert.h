@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vconvert.h - what the files of vconvert share
+ *
+ *	vconvert.c		options, framings, one input after the other
+ *	vconvert_run.c		records through the pipeline
+ *	vconvert_report.c	totals for people and machines
+ */
+#ifndef VCONVERT_H
+#define VCONVERT_H
+
+#include "cmd.h"
+#include "code.h"
+#include "record_convert.h"
+
+enum on_error { ON_ERROR_STOP, ON_ERROR_KEEP, ON_ERROR_SKIP };
+
+struct vconvert_options {
+	const char *from, *into, *flags, *out, *report, *kernel;
+	int to, mode, assume, exact, recompress, verify, check, level, favor;
+	int on_error, dry_run, report_records, force, to_stdout, sync;
+};
+extern struct vconvert_options vconvert_options;
+
+/* What was counted. */
+struct convert_totals {
+	uint64_t records, notes, raw;
+	uint64_t in, out;		/* payload bytes */
+	uint64_t outcome[CONVERT_OUTCOMES];
+	uint64_t came[16], left[16];	/* by encoding */
+	uint64_t failed, skipped, kept_bad;
+	uint64_t notes_dropped;
+	uint64_t forward_ns, back_ns;	/* thread CPU time; dry run only */
+};
+
+/* One input's conversion. */
+struct convert_run {
+	const char *name;		/* for messages */
+	struct framing from, into;
+	struct convert_options convert;
+	struct feed *feed;
+	struct sink *sink;
+	int threads;
+	uint64_t budget;
+	bool timed;			/* measure forward and back */
+	FILE *records_to;		/* a line of JSON a record, or NULL */
+	struct convert_totals total;
+	uint64_t in_bytes, out_bytes;	/* whole streams */
+};
+
+/* Runs it; 0, or the error's code with *err filled.  Says failed records. */
+int convert_run(struct convert_run *r, struct filter_error *err);
+
+/* A line of JSON about one record. */
+void report_record(const struct convert_run *r, const struct frecord *in,
+		   const struct frecord *out, const char *outcome,
+		   const char *reason);
+/* The totals: JSON to a stream, a few lines for people. */
+void report_totals(const struct convert_run *r, const struct filter_error *err,
+		   double seconds, FILE *to);
+void report_people(const struct convert_run *r, double seconds);
+const char *encoding_name(unsigned encoding);
+
+#endif
