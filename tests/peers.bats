@@ -149,10 +149,10 @@ in_a_row() {
 	needs brotli
 	needs_codec brotli
 	make_inputs
-	for l in -0 -1 -5 -9 -11; do
+	for l in -0 -1 -5 -9 -11; do	# brotli itself wants -q for 10 and 11
 		[ "$l" != -11 ] || inputs="empty one"
 		ours_read_by brotli $l brotli -dc
-		we_read brotli brotli -c $l
+		we_read brotli brotli -c -q "${l#-}"
 	done
 	inputs=mixed
 	we_read brotli brotli -c -q 4 --lgwin=10
