@@ -97,12 +97,22 @@ static void choose_of(const char *path)
 	finding_free(&f);
 }
 
+/* Trials cost a tenth of a second, so not where the verdict is to store. */
 static void report(const struct finding *f, FILE *to)
 {
+	static struct estimate e[CHOICES_MAX];
+	int n = 0;
+
+	if (f->sample.len && (vprobe.codecs || f->stats.verdict != PROBE_STORE)) {
+		char *list = codecs_or(ESTIMATE_DEFAULT);
+
+		n = estimate_all(f, list, 1, e);
+		free(list);
+	}
 	if (common.json)
-		report_json(f, to);
+		report_json(f, e, n, to);
 	else
-		report_finding(f, to);
+		report_finding(f, e, n, to);
 }
 
 static void probe_one(const char *path)

@@ -116,8 +116,10 @@ bool load_all(const char *path, uint8_t **data, size_t *len);
 /* An expected saving of an eighth and more. */
 bool finding_worth(const struct finding *f);
 
-void report_finding(const struct finding *f, FILE *to);
-void report_json(const struct finding *f, FILE *to);
+struct estimate;
+/* e: n estimates to go with it, n may be 0. */
+void report_finding(const struct finding *f, const struct estimate *e, int n, FILE *to);
+void report_json(const struct finding *f, const struct estimate *e, int n, FILE *to);
 /* Numbers for people: "1.2 GB/s", "3.4 ms"; buf of 24 bytes, returned. */
 char *format_speed(char *buf, double bytes_a_second);
 char *format_bits(char *buf, double bytes_a_second);	/* "1.50 Gbit/s" */
@@ -133,7 +135,7 @@ struct estimate {
 /* repeats: measurements of each speed, at least 1. */
 int estimate_all(const struct finding *f, const char *list, int repeats,
 		 struct estimate *e);
-#define ESTIMATE_DEFAULT "lz4,gzip,zstd,brotli,lzv"
+#define ESTIMATE_DEFAULT "lz4:1,gzip:6,zstd:3,brotli:5,lzv:3"
 
 /* --for: which choice costs least. */
 struct choose_options {
@@ -141,6 +143,14 @@ struct choose_options {
 	const char *bandwidth, *rtt, *reads, *price, *write_budget;
 };
 void choose(const struct finding *f, const struct choose_options *o);
+
+/*
+ * The estimate that costs least to send at 100 Mbit/s among those that save an
+ * eighth; NULL when none is better than storing.
+ */
+const struct estimate *choose_quick(const struct finding *f, const struct estimate *e, int n);
+/* "vcompress -F zstd -3 FILE" as a shell takes it. */
+void command_print(const struct finding *f, const struct choice *c, FILE *to);
 
 /* --codecs, or else this list without what isn't built in; malloc'ed. */
 char *codecs_or(const char *list);

@@ -266,35 +266,33 @@ static void swaps_print(const struct cost_terms *t, const struct row *row, int n
 }
 
 /* A name as a shell takes it. */
-static void shell_name_print(const char *name)
+static void shell_name_print(const char *name, FILE *to)
 {
-	if (!name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-			 "0123456789._/+,:@%=-")] && name[0] != '-' && *name) {
-		printf("%s", name);
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._/+,:@%=-";
+
+	if (*name && *name != '-' && !name[strspn(name, plain)]) {
+		fputs(name, to);
 		return;
 	}
-	printf("%s'", name[0] == '-' ? "./" : "");
+	fprintf(to, "'%s", name[0] == '-' ? "./" : "");
 	for (; *name; name++) {
 		if (*name == '\'')
-			printf("'\\''");
+			fputs("'\\''", to);
 		else
-			putchar(*name);
+			putc(*name, to);
 	}
-	printf("'");
+	putc('\'', to);
 }
 
-static void command_print(const struct finding *f, const struct row *best)
+void command_print(const struct finding *f, const struct choice *c, FILE *to)
 {
-	if (!best->e) {
-		printf("  leave it as it is\n");
-		return;
-	}
-	printf("  run: vcompress %s", best->e->choice.option);
+	fprintf(to, "vcompress %s", c->option);
 	if (strcmp(f->name, IO_STDIN_NAME)) {
-		putchar(' ');
-		shell_name_print(f->name);
+		putc(' ', to);
+		shell_name_print(f->name, to);
 	}
-	putchar('\n');
+	putc('\n', to);
 }
 
 static void choose_print(const struct goal *g, const struct cost_terms *t,
@@ -306,7 +304,12 @@ static void choose_print(const struct goal *g, const struct cost_terms *t,
 	for (int i = 0; i < n; i++)
 		row_print(t, &row[i], note_of(&row[i], &row[0]));
 	swaps_print(t, row, n);
-	command_print(f, &row[0]);
+	if (!row[0].e) {
+		printf("  leave it as it is\n");
+		return;
+	}
+	printf("  run: ");
+	command_print(f, &row[0].e->choice, stdout);
 }
 
 static void row_json(struct json *j, const struct row *r, const char *note)
@@ -397,6 +400,21 @@ static void choose_one(const struct finding *f, const struct goal *g,
 		choose_json(g, &t, f, row, n);
 	else
 		choose_print(g, &t, f, row, n);
+}
+
+const struct estimate *choose_quick(const struct finding *f, const struct estimate *e, int n)
+{
+	static const struct choose_options quick = { .bandwidth = "100Mbit" };
+	struct cost_terms t = terms_of(&goals[0], &quick, (double)f->size);
+	struct row best = row_of(&t, NULL);
+
+	for (int i = 0; i < n; i++) {
+		struct row r = row_of(&t, &e[i]);
+
+		if (by_cost(&r, &best) < 0)
+			best = r;
+	}
+	return best.e;
 }
 
 void choose(const struct finding *f, const struct choose_options *o)

@@ -2,8 +2,8 @@
 /*
  * vprobe_report.c - what was found, for people and as JSON
  *
- * For people: a few lines, each a word and what it says, widest on a terminal,
- * where the windows are drawn too.  JSON: one object a line with everything.
+ * For people: a few lines, each a word and what it says; on a terminal the
+ * windows are drawn too.  JSON: one object a line with everything.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -114,7 +114,37 @@ static void say_entropy(const struct finding *f, FILE *to)
 	fprintf(to, "; %u distinct\n", s->distinct);
 }
 
-void report_finding(const struct finding *f, FILE *to)
+static void say_estimates(const struct finding *f, const struct estimate *e, int n, FILE *to)
+{
+	const struct estimate *best = choose_quick(f, e, n);
+	const struct sample *s = &f->sample;
+	char a[24], b[24];
+
+	if (!sample_whole(s))
+		fprintf(to, "  estimates from %s %s of it\n",
+			s->pieces > 1 ? "a sample of" : "the first",
+			format_size((char[16]){ 0 }, s->len));
+	for (int i = 0; i < n; i++) {
+		if (e[i].refused) {
+			fprintf(to, "  estimate  %-9s finds too little to save\n",
+				e[i].choice.name);
+			continue;
+		}
+		fprintf(to, "  estimate  %-9s ratio %.2f", e[i].choice.name, e[i].ratio);
+		if (e[i].ratio_error > 0)
+			fprintf(to, " +- %.2f", e[i].ratio_error);
+		fprintf(to, ", packs %s, unpacks %s\n", format_speed(a, e[i].pack.mid),
+			format_speed(b, e[i].unpack.mid));
+	}
+	if (!best) {
+		fprintf(to, "  to send   at 100 Mbit/s: nothing is faster than as it is\n");
+		return;
+	}
+	fprintf(to, "  to send   at 100 Mbit/s: ");
+	command_print(f, &best->choice, to);
+}
+
+void report_finding(const struct finding *f, const struct estimate *e, int n, FILE *to)
 {
 	const struct probe_stats *s = &f->stats;
 	char buf[16];
@@ -136,6 +166,8 @@ void report_finding(const struct finding *f, FILE *to)
 	say_windows(f, to);
 	fprintf(to, "  verdict   %s: %s\n", verdicts[s->verdict], s->reason);
 	say_parts(f, to);
+	if (n)
+		say_estimates(f, e, n, to);
 }
 
 static void json_formats(struct json *j, const struct finding *f)
@@ -210,11 +242,30 @@ static void json_stats(struct json *j, const struct finding *f)
 	json_windows(j, s);
 }
 
-void report_json(const struct finding *f, FILE *to)
+static void json_estimates(struct json *j, const struct estimate *e, int n)
 {
+	json_open(j, "estimates", '[');
+	for (int i = 0; i < n; i++) {
+		json_open(j, NULL, '{');
+		json_text(j, "choice", e[i].choice.name);
+		json_bool(j, "refused", e[i].refused);
+		json_real(j, "ratio", e[i].ratio, 4);
+		json_real(j, "ratio_error", e[i].ratio_error, 4);
+		json_real(j, "pack_speed", e[i].pack.mid, 0);
+		json_real(j, "unpack_speed", e[i].unpack.mid, 0);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void report_json(const struct finding *f, const struct estimate *e, int n, FILE *to)
+{
+	const struct estimate *best = choose_quick(f, e, n);
 	struct json j;
 
 	json_begin(&j, to);
 	json_stats(&j, f);
+	json_estimates(&j, e, n);
+	json_text(&j, "command", best ? best->choice.option : NULL);
 	json_end(&j);
 }

@@ -218,45 +218,74 @@ void memory_source_set(struct memory_source *m, const uint8_t *p, size_t n)
 	m->n = n;
 }
 
-/* What the decoder gives of the head before it ends, fails or out is full. */
-static size_t head_decode(const struct filter *f, const uint8_t *p, size_t n,
-			  uint8_t *out, size_t cap, bool *failed)
+static void *head_open(const struct filter *f, struct memory_source *m,
+		       const uint8_t *p, size_t n)
 {
-	struct memory_source m;
-	struct filter_error err = { .code = FILTER_OK };
 	struct filter_params params;
-	ptrdiff_t got = 0;
-	void *state;
+	struct filter_error err;
 
 	filter_params_init(&params);
 	params.memory = (uint64_t)256 << 20;
-	memory_source_set(&m, p, n);
-	state = f->unpack->open(&params, &m.src, &err);
+	memory_source_set(m, p, n);
+	return f->unpack->open(&params, &m->src, &err);
+}
+
+/* What the decoder gives of the head before it ends, fails or out is full. */
+static size_t head_decode(const struct filter *f, const uint8_t *p, size_t n,
+			  uint8_t *out, size_t cap)
+{
+	struct memory_source m;
+	struct filter_error err;
+	ptrdiff_t got = 0;
+	void *state = head_open(f, &m, p, n);
+
 	if (state) {
 		got = f->unpack->read(state, out, cap, &err);
 		f->unpack->close(state);
 	}
-	*failed = !state || got < 0;
 	return got > 0 ? (size_t)got : 0;
 }
 
+/*
+ * Random bytes often begin like a brotli block that is stored as it is, so
+ * the head must also decode to an eighth more than it is, without an error.
+ */
+#define BROTLI_LOOK ((size_t)32 << 10)
 #define HEAD_DECODED ((size_t)64 << 10)
-#define BROTLI_ENOUGH 512	/* decoded bytes: chance gets fewer */
 
-static bool brotli_possible(const uint8_t *p, size_t n, uint8_t *room,
-			    const struct filter **f)
+static bool brotli_decodes(const struct filter *f, const uint8_t *p, size_t n,
+			   uint8_t *room)
 {
-	bool failed;
+	struct memory_source m;
+	struct filter_error err;
+	ptrdiff_t got = 1;
+	size_t sum = 0;
+	void *state = head_open(f, &m, p, n);
 
-	*f = filter_by_name("brotli");
-	return *f && !(*f)->missing && (*f)->unpack &&
-	       head_decode(*f, p, n, room, HEAD_DECODED, &failed) >= BROTLI_ENOUGH;
+	while (state && got > 0 && sum < n + n / 8) {
+		got = f->unpack->read(state, room, HEAD_DECODED, &err);
+		sum += got > 0 ? (size_t)got : 0;
+	}
+	if (state)
+		f->unpack->close(state);
+	return sum >= n + n / 8 && got >= 0;
+}
+
+static const struct filter *brotli_possible(const uint8_t *p, size_t n, uint8_t *room)
+{
+	const struct filter *f = filter_by_name("brotli");
+
+	n = n < BROTLI_LOOK ? n : BROTLI_LOOK;
+	if (n < 16 || !f || f->missing || !f->unpack || !brotli_decodes(f, p, n, room))
+		return NULL;
+	return f;
 }
 
 static void name_by_content(const uint8_t *p, size_t n, uint8_t *room,
 			    struct probe_format *f)
 {
 	const struct magic *m = magic_find(p, n);
+	const struct filter *brotli;
 
 	if (m && m->len >= MAGIC_STRONG)
 		*f = (struct probe_format){ m->name, m->kind, m->packed, true, NULL };
@@ -264,8 +293,8 @@ static void name_by_content(const uint8_t *p, size_t n, uint8_t *room,
 		*f = (struct probe_format){ text_name(p, n), KIND_TEXT, false, true, NULL };
 	else if (m)
 		*f = (struct probe_format){ m->name, m->kind, m->packed, true, NULL };
-	else if (brotli_possible(p, n, room, &f->filter))
-		*f = (struct probe_format){ "brotli", KIND_PACKED, true, false, f->filter };
+	else if ((brotli = brotli_possible(p, n, room)))
+		*f = (struct probe_format){ brotli->name, KIND_PACKED, true, false, brotli };
 	else
 		*f = (struct probe_format){ n ? "data" : "nothing", KIND_DATA, false,
 					    true, NULL };
@@ -295,7 +324,6 @@ unsigned probe_formats(const uint8_t *p, size_t n, uint8_t *room,
 		size_t skip = skippables(p, n);
 		const struct filter *codec = filter_detect(p + skip, n - skip);
 		uint8_t *half = room + (layers % 2) * HEAD_DECODED;
-		bool failed;
 
 		if (!codec) {
 			name_by_content(p + skip, n - skip, half, &f[layers]);
@@ -305,7 +333,7 @@ unsigned probe_formats(const uint8_t *p, size_t n, uint8_t *room,
 						     true, codec };
 		if (layers == PROBE_LAYERS || codec->missing || !codec->unpack)
 			return layers;
-		n = head_decode(codec, p + skip, n - skip, half, HEAD_DECODED, &failed);
+		n = head_decode(codec, p + skip, n - skip, half, HEAD_DECODED);
 		p = half;
 		if (!n)
 			return layers;

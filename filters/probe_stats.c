@@ -239,7 +239,7 @@ void probe_scan_end(struct probe_scan *s, struct probe_stats *r)
 	r->match4 = match_share(&all, all.seen4);
 	r->match8 = match_share(&all, all.seen8);
 	r->runs = all.places ? (double)all.runs / (double)all.places : 0;
-	r->saving = saving_expected(entropy_corrected(&all), r->match8);
+	r->saving = r->bytes ? saving_expected(entropy_corrected(&all), r->match8) : 0;
 	order1_fill(s, r);
 	parts_fill(r);
 	verdict_fill(r);

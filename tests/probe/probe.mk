@@ -18,7 +18,8 @@ probe-check: $(PROBE_TESTS:%=$(BUILD)/tests/probe-%)
 
 bench:: bench-scan
 
-bench-scan: $(BUILD)/tests/probe-stats_test
+bench-scan: all $(BUILD)/tests/probe-stats_test
 	$(BUILD)/tests/probe-stats_test -b
+	PATH=$(abspath $(BUILD)):$$PATH tests/probe/tee-speed 1024 5
 
 .PHONY: probe-check bench-scan
