@@ -29,19 +29,24 @@
 /* Up to here the trailer's two fields have 2 bytes each, above it 4. */
 #define SHORT_TRAILER_MAX	65536
 
+static size_t fast_state(void)
+{
+	return ENC_FAST_STATE;
+}
+
 static const struct level {
 	enc_finder *find;
-	size_t state;
+	size_t (*state)(void);
 } levels[LZVOLT_LEVEL_MAX + 1] = {
-	[1] = { enc_fast, ENC_FAST_STATE },
-	[2] = { enc_fast, ENC_FAST_STATE },
-	[3] = { enc_fast, ENC_FAST_STATE },
-	[4] = { enc_fast, ENC_FAST_STATE },
-	[5] = { enc_fast, ENC_FAST_STATE },
-	[6] = { enc_fast, ENC_FAST_STATE },
-	[7] = { enc_fast, ENC_FAST_STATE },
-	[8] = { enc_fast, ENC_FAST_STATE },
-	[9] = { enc_fast, ENC_FAST_STATE },
+	[1] = { enc_fast, fast_state },
+	[2] = { enc_fast, fast_state },
+	[3] = { enc_fast, fast_state },
+	[4] = { enc_fast, fast_state },
+	[5] = { enc_fast, fast_state },
+	[6] = { enc_fast, fast_state },
+	[7] = { enc_opt, enc_opt_state },
+	[8] = { enc_opt, enc_opt_state },
+	[9] = { enc_opt, enc_opt_state },
 };
 
 static size_t trailer_size(const struct enc_out *out)
@@ -141,12 +146,12 @@ put_run(struct enc_out *out, const struct enc_seq *seq, size_t n, bool is_wide)
 	return i;
 }
 
-static void put_all(struct enc_out *out, const struct enc_seq *seq, size_t n)
+void enc_write_as_is(struct enc_out *out, const struct enc_seq *seq, size_t n)
 {
 	bool is_wide = out->out_at;
 	const struct layout *y = is_wide ? &wide : &even;
 
-	while (n) {
+	while (n && !out->full) {
 		size_t done = is_wide ? put_run(out, seq, n, true) :
 					put_run(out, seq, n, false);
 		bool repeat;
@@ -166,7 +171,7 @@ static void put_all(struct enc_out *out, const struct enc_seq *seq, size_t n)
 
 void enc_put(struct enc_out *out, const struct enc_seq *seq)
 {
-	put_all(out, seq, 1);
+	enc_write_as_is(out, seq, 1);
 }
 
 /* What wide saves on this sequence, in bytes; may be negative. */
@@ -208,8 +213,10 @@ static size_t switch_point(const struct enc_out *out, const struct enc_seq *seq,
 	return gain > (int64_t)trailer_size(out) ? at : n;
 }
 
-static void switch_here(struct enc_out *out)
+void enc_switch(struct enc_out *out)
 {
+	if (out->full)
+		return;
 	out->in_at = out->op - out->body;
 	out->out_at = out->src - out->src_begin;
 	out->last_off = 0;
@@ -218,18 +225,26 @@ static void switch_here(struct enc_out *out)
 		out->full = true;
 }
 
+bool enc_wide_pays(const struct enc_out *out, size_t even_bytes, size_t wide_bytes)
+{
+	(void)out;
+	return wide_bytes < even_bytes;
+}
+
 static void put_le(uint8_t *p, uint32_t v, size_t bytes)
 {
 	for (size_t i = 0; i < bytes; i++)
 		p[i] = v >> (8 * i);
 }
 
-static void put_end(struct enc_out *out, const struct layout *y)
+void enc_finish(struct enc_out *out)
 {
 	struct enc_seq tail = { out->src_end - out->src, 0, 0 };
 	size_t w = trailer_size(out) / 2;
 
-	if (tail.lit && !put_careful(out, &tail, y, false))
+	if (out->full)
+		return;
+	if (tail.lit && !put_careful(out, &tail, out->out_at ? &wide : &even, false))
 		return;
 	if (!out->out_at)
 		return;
@@ -252,21 +267,15 @@ static bool decides(struct enc_out *out)
 void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
 	       bool final)
 {
-	if (n && decides(out)) {
-		size_t stay = switch_point(out, seq, n, final);
+	size_t stay = n && decides(out) ? switch_point(out, seq, n, final) : n;
 
-		if (stay < n) {
-			put_all(out, seq, stay);
-			seq += stay;
-			n -= stay;
-			if (!out->full)
-				switch_here(out);
-		}
+	enc_write_as_is(out, seq, stay);
+	if (stay < n) {
+		enc_switch(out);
+		enc_write_as_is(out, seq + stay, n - stay);
 	}
-	if (!out->full)
-		put_all(out, seq, n);
-	if (final && !out->full)
-		put_end(out, out->out_at ? &wide : &even);
+	if (final)
+		enc_finish(out);
 }
 
 static size_t header_size(size_t len)
@@ -292,7 +301,7 @@ size_t lzvolt_state_size(int level)
 {
 	int n = level & ~(LZVOLT_FAVOR_SIZE | LZVOLT_FAVOR_SPEED);
 
-	return n < LZVOLT_LEVEL_MIN || n > LZVOLT_LEVEL_MAX ? 0 : levels[n].state;
+	return n < LZVOLT_LEVEL_MIN || n > LZVOLT_LEVEL_MAX ? 0 : levels[n].state();
 }
 
 static enum enc_favor favor_of(int level)

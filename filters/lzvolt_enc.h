@@ -65,12 +65,26 @@ void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
 	       bool final);
 
 /*
+ * For a finder that knows the switch point itself: writes sequences in the
+ * layout that holds, changes to wide, writes the last literals and the trailer.
+ * All do nothing once out->full is set.
+ */
+void enc_write_as_is(struct enc_out *out, const struct enc_seq *seq, size_t n);
+void enc_switch(struct enc_out *out);
+void enc_finish(struct enc_out *out);
+
+/* Is wide worth it, when a value has so many bytes in even and in hybrid? */
+bool enc_wide_pays(const struct enc_out *out, size_t even_bytes, size_t wide_bytes);
+
+/*
  * One finder: parses out->src .. src_end and writes through enc_write().
  * state: what its row of the level table asks for, uninitialised.
  */
 typedef void enc_finder(struct enc_out *out, void *state, int level);
 
-enc_finder enc_fast;
+enc_finder enc_fast, enc_opt;
+
+size_t enc_opt_state(void);
 
 /* Bytes of state that enc_fast needs. */
 #define ENC_FAST_BITS	14
