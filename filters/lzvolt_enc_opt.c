@@ -49,10 +49,14 @@ struct node {
 
 #define SWITCH		255
 
+/* A remembered offset saves 2 bytes once: what costs more than that is beaten. */
+#define WORTH_KEEPING	(2 * BYTE + BYTE / 2)
+
 struct opt {
 	struct tree tree;
 	struct node node[(SEGMENT + 1) * NODES];
 	struct enc_seq seq[SEGMENT / ENC_MIN_MATCH + 2];
+	uint32_t cheapest[SEGMENT + 1];	/* of the wide nodes */
 	uint32_t reached;	/* positions up to here have nodes */
 	uint32_t end;		/* of the segment, as a position */
 	uint32_t block;		/* price of a block beside its bytes */
@@ -91,6 +95,7 @@ static void reach(struct opt *o, uint32_t pos)
 	while (o->reached < pos) {
 		struct node *n = &o->node[++o->reached * NODES];
 
+		o->cheapest[o->reached] = NEVER - WORTH_KEEPING;
 		for (int k = 0; k < NODES; k++)
 			n[k] = (struct node){ .cost = NEVER };
 	}
@@ -101,6 +106,8 @@ static inline void offer_wide(struct opt *o, uint32_t pos, const struct node *wa
 {
 	struct node *n = &o->node[pos * NODES + 1], *worst = n;
 
+	if (way->cost < o->cheapest[pos])
+		o->cheapest[pos] = way->cost;
 	for (int k = 0; k < WIDE_NODES; k++) {
 		if (n[k].off == way->off && n[k].cost != NEVER) {
 			if (way->cost < n[k].cost)
@@ -120,6 +127,19 @@ static inline void offer_even(struct opt *o, uint32_t pos, const struct node *wa
 
 	if (way->cost < n->cost)
 		*n = *way;
+}
+
+/*
+ * Would this match have been better a byte earlier?  It matches there too, and
+ * the node has a literal in that place or the same match.
+ */
+static inline bool late(const struct opt *o, uint32_t pos,
+			const struct node *here, uint32_t off)
+{
+	const uint8_t *p = o->at + pos;
+
+	return pos && (here->lit || here->off == off) &&
+	       (size_t)(p - o->tree.base) > off && p[-1] == p[-1 - (ptrdiff_t)off];
 }
 
 /* Lengths worth a step: all short ones and those near the longest. */
@@ -143,6 +163,10 @@ static void even_matches(struct opt *o, uint32_t pos,
 
 		while (m[i].len < len)
 			i++;
+		if (late(o, pos, here, m[i].off)) {
+			len = m[i].len;
+			continue;
+		}
 		way.off = m[i].off;
 		way.cost = here->cost + match_price(o, &prices[0], len, false);
 		offer_even(o, pos + len, &way);
@@ -162,7 +186,8 @@ static void wide_lengths(struct opt *o, uint32_t pos, uint32_t slot,
 			.from = pos * NODES + slot, .len = len, .off = off,
 		};
 
-		offer_wide(o, pos + len, &way);
+		if (way.cost <= o->cheapest[pos + len] + WORTH_KEEPING)
+			offer_wide(o, pos + len, &way);
 	}
 }
 
@@ -223,10 +248,11 @@ static void wide_matches(struct opt *o, uint32_t pos,
 
 	if (!best)
 		return;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; shortest = m[i++].len + 1) {
+		if (late(o, pos, &o->node[pos * NODES + best], m[i].off))
+			continue;
 		wide_lengths(o, pos, best, m[i].off, shortest, m[i].len);
 		composite(o, pos, best, m[i].off, m[i].len);
-		shortest = m[i].len + 1;
 	}
 }
 
@@ -236,7 +262,7 @@ static void repeats(struct opt *o, uint32_t pos)
 		struct node here = o->node[pos * NODES + k];
 		uint32_t len;
 
-		if (here.cost == NEVER || !here.off)
+		if (here.cost == NEVER || !here.off || late(o, pos, &here, here.off))
 			continue;
 		len = length_at(o, pos, here.off);
 		if (!len)
@@ -399,6 +425,7 @@ static void start(struct opt *o, const struct enc_out *out)
 	o->reached = 0;
 	for (int k = 0; k < NODES; k++)
 		o->node[k] = (struct node){ .cost = NEVER };
+	o->cheapest[0] = 0;
 	o->node[slot].cost = 0;
 	o->node[slot].from = slot;
 	o->node[slot].lit = o->at - out->src;
