@@ -30,9 +30,12 @@
 #define BYTE		16
 #define NEVER		UINT32_MAX
 
-/* Every length is tried up to here and this near to the longest. */
-#define LENGTHS_ALL	48
-#define LENGTHS_NEAR	12
+/*
+ * Every length is tried up to here and this near to the longest; 48 and 12 are
+ * 0.05 % smaller and half as fast.
+ */
+#define LENGTHS_ALL	18
+#define LENGTHS_NEAR	2
 /* A match this long is taken without looking at what is inside it. */
 #define LENGTH_ENOUGH	4096
 /* Literals between the two matches of a composite step. */
