@@ -292,6 +292,9 @@ bool framing_detect(struct framing *f, const uint8_t *p, size_t n)
 	for (i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (n >= 4 && !memcmp(p, known[i].magic, 4))
 			return !framing_parse(f, known[i].text);
+	/* a skippable frame, which may stand in front of LZ4's */
+	if (n >= 4 && (p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3))
+		return !framing_parse(f, "lz4-frame");
 	return false;
 }
 

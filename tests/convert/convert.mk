@@ -50,3 +50,8 @@ quick:: $(BUILD)/tests/lzv_test
 	$(TALLY) lzv $<
 check:: $(BUILD)/tests/lzv_test
 	$(TALLY) lzv $<
+
+$(BUILD)/tests/mkrecords: tests/convert/mkrecords.c
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) -o $@ $< -llz4 -lxxhash
+test-tools: $(BUILD)/tests/mkrecords
