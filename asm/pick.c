@@ -25,7 +25,7 @@ kernel_fn portable_even, portable_wide, portable_lz4;
 	kernel_fn name_##_even, name_##_wide, name_##_lz4;
 #include "kernels.def"
 #undef KERNEL
-#define KERNEL(name_, need_, line_, why_) \
+#define KERNEL(name_, need_, line_, avx_, blend_, why_) \
 	{ #name_, need_, line_, name_##_even, name_##_wide, name_##_lz4, why_ },
 #endif
 
