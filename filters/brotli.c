@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * The size hint of a large input, and of one of unknown size: without a hint
@@ -27,9 +28,19 @@
 
 /* --- packing --- */
 
+/*
+ * Qualities 0 and 1 code each span that they are given by itself.  They get
+ * pieces of this length, whatever spans come in (brotli's own program reads
+ * as much at a time).
+ */
+#define PIECE_SIZE ((size_t)512 << 10)
+
 struct brotli_pack {
 	struct coder c;		/* first, so that the two cast */
 	BrotliEncoderState *enc;
+	uint8_t *piece;		/* PIECE_SIZE bytes, or NULL: not needed */
+	size_t pos, len;	/* bytes in it, from pos on not yet coded */
+	bool gathered;		/* it is complete: code it */
 };
 
 static void brotli_pack_close(void *state)
@@ -38,6 +49,7 @@ static void brotli_pack_close(void *state)
 
 	if (b->enc)
 		BrotliEncoderDestroyInstance(b->enc);
+	free(b->piece);
 	free(b);
 }
 
@@ -93,31 +105,87 @@ static void *brotli_pack_open(const struct filter_params *p,
 		return NULL;
 	}
 	coder_start(&b->c, src);
-	if (brotli_pack_params(b->enc, p, err)) {
+	if (filter_level(&filter_brotli, p) < 2) {
+		b->piece = malloc(PIECE_SIZE);
+		if (!b->piece)
+			coder_no_memory(err);
+	}
+	if ((filter_level(&filter_brotli, p) < 2 && !b->piece) ||
+	    brotli_pack_params(b->enc, p, err)) {
 		brotli_pack_close(b);
 		return NULL;
 	}
 	return b;
 }
 
-static int brotli_pack_step(struct coder *c, enum coder_mode mode,
-			    struct filter_error *err)
+/* One call of the library, out of *in into the coder's room. */
+static int brotli_pack_run(struct brotli_pack *b, const uint8_t **in,
+			   size_t *in_len, enum coder_mode mode,
+			   struct filter_error *err)
 {
 	static const BrotliEncoderOperation op[] = {
 		[CODER_RUN] = BROTLI_OPERATION_PROCESS,
 		[CODER_FLUSH] = BROTLI_OPERATION_FLUSH,
 		[CODER_FINISH] = BROTLI_OPERATION_FINISH,
 	};
-	BrotliEncoderState *enc = ((struct brotli_pack *)c)->enc;
+	struct coder *c = &b->c;
 
-	if (!BrotliEncoderCompressStream(enc, op[mode], &c->in_len, &c->in,
+	if (!BrotliEncoderCompressStream(b->enc, op[mode], in_len, in,
 					 &c->out_len, &c->out, NULL))
 		return coder_no_memory(err);
-	if (mode == CODER_RUN || BrotliEncoderHasMoreOutput(enc))
+	if (mode == CODER_RUN || *in_len || BrotliEncoderHasMoreOutput(b->enc))
 		return CODER_MORE;
-	if (mode == CODER_FINISH && !BrotliEncoderIsFinished(enc))
+	if (mode == CODER_FINISH && !BrotliEncoderIsFinished(b->enc))
 		return CODER_MORE;
 	return CODER_DONE;
+}
+
+/* Fills the piece.  True once it is full, or all that there will be. */
+static bool brotli_gather(struct brotli_pack *b, enum coder_mode mode)
+{
+	struct coder *c = &b->c;
+	size_t n = PIECE_SIZE - b->len;
+
+	if (n > c->in_len)
+		n = c->in_len;
+	if (n)
+		memcpy(b->piece + b->len, c->in, n);
+	b->len += n;
+	c->in += n;
+	c->in_len -= n;
+	b->gathered = b->len == PIECE_SIZE || mode != CODER_RUN;
+	return b->gathered;
+}
+
+/* A piece is coded when it is known that it is whole. */
+static int brotli_pack_pieces(struct brotli_pack *b, enum coder_mode mode,
+			      struct filter_error *err)
+{
+	const uint8_t *in;
+	size_t in_len;
+	int r;
+
+	if (!b->gathered && !brotli_gather(b, mode))
+		return CODER_MORE;
+	in = b->piece + b->pos;
+	in_len = b->len - b->pos;
+	r = brotli_pack_run(b, &in, &in_len, mode, err);
+	b->pos = b->len - in_len;
+	if (!in_len && !BrotliEncoderHasMoreOutput(b->enc)) {
+		b->pos = b->len = 0;
+		b->gathered = false;
+	}
+	return r;
+}
+
+static int brotli_pack_step(struct coder *c, enum coder_mode mode,
+			    struct filter_error *err)
+{
+	struct brotli_pack *b = (struct brotli_pack *)c;
+
+	if (b->piece)
+		return brotli_pack_pieces(b, mode, err);
+	return brotli_pack_run(b, &c->in, &c->in_len, mode, err);
 }
 
 static ptrdiff_t brotli_pack_read(void *state, uint8_t *dst, size_t cap,

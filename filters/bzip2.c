@@ -4,6 +4,9 @@
  *
  * By the library itself, not through libarchive: that one reads ahead of the
  * member's end, so what follows a member would be lost.
+ *
+ * A flush ends the stream and what follows is a new one: a block ends within
+ * a byte, so a flushed block couldn't be read before the next one begins.
  */
 #include "codecs.h"
 #include "coder.h"
@@ -17,6 +20,7 @@ struct bzip2 {
 	bz_stream strm;
 	int level;		/* packing; 0 when unpacking */
 	bool open;
+	bool flushed;		/* packing: a stream was ended */
 };
 
 /* libbz2 counts in 32 bits: longer spans go in pieces. */
@@ -60,14 +64,11 @@ static void bzip2_close(void *state)
 	free(state);
 }
 
-/* libbz2 can't start over: each member has a state of its own. */
-static int bzip2_start(struct bzip2 *b, struct source *src,
-		       struct filter_error *err)
+/* libbz2 can't start over: each stream has a state of its own. */
+static int bzip2_init(struct bzip2 *b, struct filter_error *err)
 {
 	int r;
 
-	bzip2_end(b);
-	coder_start(&b->c, src);
 	b->strm = (bz_stream){ 0 };
 	if (b->level)
 		r = BZ2_bzCompressInit(&b->strm, b->level, 0, 0);
@@ -75,6 +76,15 @@ static int bzip2_start(struct bzip2 *b, struct source *src,
 		r = BZ2_bzDecompressInit(&b->strm, 0, 0);
 	b->open = r == BZ_OK;
 	return b->open ? FILTER_OK : coder_no_memory(err);
+}
+
+static int bzip2_start(struct bzip2 *b, struct source *src,
+		       struct filter_error *err)
+{
+	bzip2_end(b);
+	coder_start(&b->c, src);
+	b->flushed = false;
+	return bzip2_init(b, err);
 }
 
 static void *bzip2_open(int level, struct source *src, struct filter_error *err)
@@ -114,23 +124,24 @@ static void *bzip2_pack_open(const struct filter_params *p, struct source *src,
 static int bzip2_pack_step(struct coder *c, enum coder_mode mode,
 			   struct filter_error *err)
 {
-	static const int action[] = {
-		[CODER_RUN] = BZ_RUN,
-		[CODER_FLUSH] = BZ_FLUSH,
-		[CODER_FINISH] = BZ_FINISH,
-	};
 	struct bzip2 *b = (struct bzip2 *)c;
 	int r;
 
+	if (b->flushed && !c->in_len && !b->open)
+		return CODER_DONE;
+	if (!b->open && bzip2_init(b, err))
+		return err->code;
 	bzip2_enter(b);
-	r = BZ2_bzCompress(&b->strm, action[mode]);
+	r = BZ2_bzCompress(&b->strm, mode == CODER_RUN ? BZ_RUN : BZ_FINISH);
 	bzip2_leave(b);
 	if (r < 0 && !(r == BZ_PARAM_ERROR && mode == CODER_RUN))
 		return filter_fail(err, FILTER_E_CORRUPT, SIZE_UNKNOWN,
 				   "libbz2 fails with %d", r);
-	if (mode == CODER_FLUSH)
-		return r == BZ_RUN_OK ? CODER_DONE : CODER_MORE;
-	return r == BZ_STREAM_END ? CODER_DONE : CODER_MORE;
+	if (r != BZ_STREAM_END)
+		return CODER_MORE;
+	bzip2_end(b);
+	b->flushed = true;
+	return CODER_DONE;
 }
 
 static ptrdiff_t bzip2_pack_read(void *state, uint8_t *dst, size_t cap,

@@ -223,6 +223,16 @@ static void lzip_trailer(struct lzma_state *z)
 	z->edge_len = 20;
 }
 
+/* A new member behind one that a flush has ended. */
+static int lzip_again(struct lzma_state *z, struct filter_error *err)
+{
+	z->crc = 0;
+	z->edge_pos = 0;
+	z->coded = false;
+	return z->kind->encoder(z, &z->params, err);
+}
+
+/* LZMA can't be flushed: a pause ends the member. */
 static int lzip_pack_step(struct coder *c, enum coder_mode mode,
 			  struct filter_error *err)
 {
@@ -230,14 +240,17 @@ static int lzip_pack_step(struct coder *c, enum coder_mode mode,
 	const uint8_t *in = c->in;
 	int r;
 
+	if (z->coded && z->edge_pos == z->edge_len && c->in_len &&
+	    lzip_again(z, err))
+		return err->code;
 	if (!lzip_edge(z))
 		return CODER_MORE;
 	if (z->coded)
 		return CODER_DONE;
-	r = lzma_pack_step(c, mode, err);
+	r = lzma_pack_run(z, mode == CODER_RUN ? LZMA_RUN : LZMA_FINISH, err);
 	if (c->in != in)
 		z->crc = lzma_crc32(in, (size_t)(c->in - in), z->crc);
-	if (mode != CODER_FINISH || r != CODER_DONE)
+	if (r != CODER_DONE)
 		return r;
 	z->coded = true;
 	lzip_trailer(z);

@@ -127,7 +127,7 @@ static const struct {
 	int level_max;
 	const struct flate_packer *const *packer;
 } engines[] = {
-	{ 3, &flate_isal },
+	{ 2, &flate_isal },
 	{ 12, &flate_libdeflate },
 };
 
@@ -161,11 +161,17 @@ static size_t flate_block_size(const struct filter_params *p)
 	return p->block_size ? p->block_size : CHUNK_DEFAULT;
 }
 
-/* A chunk that an engine can't fit is stored, so this is the most. */
+/*
+ * Engines write a little beyond what they need, so they are given more room
+ * than stored blocks take: as much for a chunk whoever calls, so that the
+ * bytes don't depend on the caller's buffer.
+ */
+#define ENGINE_SLACK ((size_t)64)
+
 static size_t flate_bound(const struct filter_params *p, size_t raw)
 {
 	(void)p;
-	return flate_store_size(raw, true);
+	return flate_store_size(raw, true) + ENGINE_SLACK;
 }
 
 static void *flate_pack_open(const struct wrapper *wrapper,
@@ -246,7 +252,8 @@ static int flate_pack_block(void *worker, struct block *b,
 	b->check = w->wrapper->sum(w->wrapper->sum_start, b->src, b->src_len);
 	b->dst_len = 0;
 	if (!store)
-		b->dst_len = w->engine->pack(w->state, b, b->dst, b->dst_cap);
+		b->dst_len = w->engine->pack(w->state, b, b->dst,
+					     stored + ENGINE_SLACK);
 	if (!b->dst_len || (b->dst_len > stored && b->src_len))
 		b->dst_len = flate_store(b->src, b->src_len, b->last, b->dst);
 	return FILTER_OK;
