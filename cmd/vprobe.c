@@ -10,12 +10,14 @@
 #include <string.h>
 
 #include "vprobe.h"
+#include "vprobe_bench.h"
 
 struct vprobe vprobe = { .sample = (uint64_t)1 << 20 };
 
-enum mode { MODE_PROBE, MODE_TEE };
+enum mode { MODE_PROBE, MODE_TEE, MODE_BENCH };
 static int mode;
 static struct choose_options terms;
+static struct bench_options bench = { .rounds = 5 };
 static int goal = -1;
 
 static const char *const goal_words[] = {
@@ -28,6 +30,14 @@ static const unsigned goal_bits[] = {
 	1u << COST_WEB_STATIC, 1u << COST_WEB_DYNAMIC,
 };
 
+static void take_bench(const struct opt *o, const char *list)
+{
+	(void)o;
+	mode = MODE_BENCH;
+	if (list)
+		vprobe.codecs = list;
+}
+
 static const struct opt options[] = {
 	{ OPT_GROUP, .help = "What to do" },
 	{ OPT_SET, 'q', "quiet", &vprobe.quiet, NULL,
@@ -37,6 +47,8 @@ static const struct opt options[] = {
 	{ OPT_WORD, 0, "for", &goal, "GOAL",
 		"choose: transport, storage, read-heavy, web, web-static, web-dynamic",
 		.words = goal_words },
+	{ OPT_CALL, 0, "bench", NULL, "[LIST]",
+		"measure codecs in memory on all of the file", .call = take_bench },
 	{ OPT_GROUP, .help = "For a choice" },
 	{ OPT_TEXT, 0, "bandwidth", &terms.bandwidth, "RATE",
 		"of the link or the storage: 1Gbit, 200MB/s", .value = 0 },
@@ -46,6 +58,15 @@ static const struct opt options[] = {
 		"storage=A GB AND MONTH,cpu=AN HOUR,months=N (0.02, 0.05, 12)", .value = 0 },
 	{ OPT_TEXT, 0, "write-budget", &terms.write_budget, "RATE",
 		"packing must be as fast as this", .value = 0 },
+	{ OPT_GROUP, .help = "For --bench" },
+	{ OPT_SIZE, 0, "block", &bench.block, "SIZE", "pack blocks of this size one by one",
+		.min = 64, .max = (int64_t)1 << 40 },
+	{ OPT_INT, 0, "rounds", &bench.rounds, "N", "measurements of each (5)",
+		.min = 3, .max = BENCH_ROUNDS_MAX },
+	{ OPT_TEXT, 0, "seed", &bench.seed, "N", "order as in an earlier run", .value = 0 },
+	{ OPT_SET, 0, "csv", &bench.csv, NULL, "the table as CSV", .value = 1 },
+	{ OPT_SET, 0, "plot", &bench.plot, NULL, "draw ratio against speed", .value = 1 },
+	{ OPT_TEXT, 0, "svg", &bench.svg, "FILE", "the same as a picture", .value = 0 },
 	{ OPT_GROUP, .help = "How" },
 	{ OPT_TEXT, 0, "codecs", &vprobe.codecs, "LIST",
 		"codecs and levels to try: zstd:1-9,lz4,brotli:5,11", .value = 0 },
@@ -81,6 +102,9 @@ static void terms_check(void)
 		die("--write-budget belongs to --for read-heavy");
 	if ((terms.bandwidth || terms.rtt) && (!bits || bits == 1u << COST_STORAGE))
 		die("--bandwidth and --rtt belong to --for transport, read-heavy and web");
+	if ((bench.block || bench.seed || bench.csv || bench.plot || bench.svg) &&
+	    mode != MODE_BENCH)
+		die("--block, --seed, --csv, --plot and --svg belong to --bench");
 	terms.goals = bits;
 }
 
@@ -137,6 +161,18 @@ static void tee_run(int operands)
 	finding_free(&f);
 }
 
+static void input_take(const char *path)
+{
+	if (mode == MODE_BENCH)
+		bench_file(path, &bench);
+	else if (vprobe.quiet)
+		quiet_one(path);
+	else if (goal >= 0)
+		choose_of(path);
+	else
+		probe_one(path);
+}
+
 static int vprobe_main(int argc, char **argv)
 {
 	static char *standard_input[] = { "-" };
@@ -151,14 +187,8 @@ static int vprobe_main(int argc, char **argv)
 		argv = standard_input;
 		n = 1;
 	}
-	for (int i = 0; i < n; i++) {
-		if (vprobe.quiet)
-			quiet_one(argv[i]);
-		else if (goal >= 0)
-			choose_of(argv[i]);
-		else
-			probe_one(argv[i]);
-	}
+	for (int i = 0; i < n; i++)
+		input_take(argv[i]);
 	return say_status();
 }
 
