@@ -85,6 +85,8 @@ static const struct opt options[] = {
 	{ OPT_TEXT, 0, "kernel", &vo->kernel, "NAME", .help = "lzvolt kernel to use" },
 
 	{ OPT_GROUP, .help = "Files" },
+	{ OPT_TEXT, 0, "shard", &vo->shard, "I/N",
+		.help = "the I-th of N parts of an .lzv file, without reading the rest" },
 	{ OPT_TEXT, 'o', "output", &vo->out, "FILE", .help = "write to FILE" },
 	{ OPT_SET, 'c', "stdout", &vo->to_stdout, .help = "write to standard output", .value = 1 },
 	{ OPT_SET, 'f', "force", &vo->force, .help = "overwrite", .value = 1 },
@@ -95,6 +97,7 @@ static const struct opt options[] = {
 };
 
 static FILE *report_to;
+static unsigned shard_i, shard_n;
 
 static void parse_framing(struct framing *f, const char *option, const char *text)
 {
@@ -141,6 +144,8 @@ static bool choose_from(struct convert_run *r, const uint8_t *data, size_t n)
 {
 	if (vo->from) {
 		parse_framing(&r->from, "from", vo->from);
+	} else if (r->part) {
+		framing_parse(&r->from, "lzv");
 	} else if (!framing_detect(&r->from, data, n)) {
 		say_error(r->name, "neither an .lzv stream nor an LZ4 container; "
 			  "--from says how its records stand");
@@ -183,6 +188,10 @@ static void check_options(int operands)
 		die("-o and -c exclude each other");
 	if (vo->dry_run && (vo->out || vo->to_stdout))
 		die("--dry-run writes no output");
+	if (vo->shard && !shard_parse(vo->shard, &shard_i, &shard_n))
+		die("--shard=%s: it is I/N, from 1/N to N/N", vo->shard);
+	if (vo->shard && !vo->out && !vo->to_stdout && !vo->dry_run)
+		die("--shard: -o or -c says where the part goes");
 	if (vo->report_records && !vo->report)
 		die("--report-records goes with --report=FILE");
 	use_kernel(vo->kernel);
@@ -291,6 +300,7 @@ static void convert_file(const char *path)
 	struct filter_error err = { 0 };
 	struct convert_run r = { 0 };
 	struct file f = { 0 };
+	struct lzv_part part;
 	double start = clock_seconds();
 	const uint8_t *data;
 	int bad = input_open(&f.in, path, 0);
@@ -301,6 +311,10 @@ static void convert_file(const char *path)
 		return;
 	}
 	r.name = f.in.name;
+	if (shard_n && !shard_open(&r, &f.in, shard_i, shard_n, &part)) {
+		input_close(&f.in);
+		return;
+	}
 	bad = feed_open(&f.feed, &f.in, common.threads == 1 ? 1 : 2, -1, true);
 	if (bad) {
 		say_errno(r.name, "can't read", -bad);

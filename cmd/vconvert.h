@@ -4,7 +4,9 @@
  *
  *	vconvert.c		options, framings, one input after the other
  *	vconvert_run.c		records through the pipeline
- *	vconvert_report.c	totals for people and machines
+ *	vconvert_emit.c		... and out of it
+	vconvert_shard.c	a part of an .lzv file
+	vconvert_report.c	totals for people and machines
  */
 #ifndef VCONVERT_H
 #define VCONVERT_H
@@ -12,10 +14,12 @@
 #include "cmd.h"
 #include "code.h"
 #include "record_convert.h"
+#include "record_find.h"
 
 enum on_error { ON_ERROR_STOP, ON_ERROR_KEEP, ON_ERROR_SKIP };
 
 struct vconvert_options {
+	const char *shard;
 	const char *from, *into, *flags, *out, *report, *kernel;
 	int to, mode, assume, exact, recompress, verify, check, level, favor;
 	int on_error, dry_run, report_records, force, to_stdout, sync;
@@ -42,11 +46,22 @@ struct convert_run {
 	struct sink *sink;
 	int threads;
 	uint64_t budget;
+	struct lzv_part *part;		/* of an .lzv file, or NULL: all */
+	unsigned part_flags;		/* its header's */
+	bool part_open;			/* no end item behind it */
 	bool timed;			/* measure forward and back */
 	FILE *records_to;		/* a line of JSON a record, or NULL */
 	struct convert_totals total;
 	uint64_t in_bytes, out_bytes;	/* whole streams */
 };
+
+/*
+ * --shard=i/n: makes the input end where the part does and begin where it
+ * does.  False: said why not.
+ */
+bool shard_parse(const char *text, unsigned *i, unsigned *n);
+bool shard_open(struct convert_run *r, struct input *in, unsigned i, unsigned n,
+		struct lzv_part *part);
 
 /* Runs it; 0, or the error's code with *err filled.  Says failed records. */
 int convert_run(struct convert_run *r, struct filter_error *err);

@@ -296,6 +296,11 @@ int convert_run(struct convert_run *r, struct filter_error *err)
 		code = filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
 	else
 		code = convert_begin(&k, err);
+	if (!code && r->part) {
+		k.base = r->part->from;
+		framing_reader_seek(k.reader, r->part_flags, r->part->from,
+				    r->part->width, r->part_open);
+	}
 	if (!code)
 		code = pipe_run(&pipeline, &k, r->threads, r->threads + 2, err);
 	framing_reader_close(k.reader);

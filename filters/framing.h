@@ -102,6 +102,12 @@ struct framing_reader;
 struct framing_reader *framing_reader_open(const struct framing *f);
 void framing_reader_close(struct framing_reader *r);
 /*
+ * lzv: begin in the middle, at an item at `at`.  open_end: the input ends
+ * between two records instead of with an end item.
+ */
+void framing_reader_seek(struct framing_reader *r, unsigned flags, uint64_t at,
+			 unsigned width, bool open_end);
+/*
  * Takes one record, note or piece of nothing off the front.  Returns the bytes
  * taken, which may be 0 for a record or a note (rec->what says); 0 with
  * nothing: in->want bytes are needed, or, at eof with n 0, this is a good end;
@@ -143,6 +149,7 @@ int framing_end(struct framing_writer *w, struct framing_out *out);
 struct framing_reader {
 	struct framing f;
 	bool began;		/* the magic, or the first header, was read */
+	bool open_end;		/* lzv: no end item has to come */
 	struct lzv_reader *lzv;
 	/* containers */
 	int phase;

@@ -10,6 +10,14 @@
 
 #include <string.h>
 
+void framing_reader_seek(struct framing_reader *r, unsigned flags, uint64_t at,
+			 unsigned width, bool open_end)
+{
+	lzv_reader_seek(r->lzv, flags, at, width);
+	r->began = true;
+	r->open_end = open_end;
+}
+
 static void item_is(struct framing_reader *r, const struct lzv_item *it,
 		    struct frecord *rec)
 {
@@ -29,7 +37,9 @@ static ptrdiff_t lzv_next(struct framing_reader *r, struct framing_in *in,
 
 	if (lzv_reader_at_end(r->lzv))
 		lzv_reader_reset(r->lzv);
-	if (!in->n && in->eof && r->began && lzv_reader_at_start(r->lzv))
+	if (!in->n && in->eof && r->began &&
+	    (lzv_reader_at_start(r->lzv) ||
+	     (r->open_end && lzv_reader_between(r->lzv))))
 		return 0;
 	took = lzv_reader_next(r->lzv, in->p, in->n, in->offset, &want, &it, in->err);
 	if (took < 0)
