@@ -51,6 +51,14 @@ void gen_blocks(struct input *in, enum kind kind);
 void gen_mutate(struct input *in);
 void input_free(struct input *in);
 
+/*
+ * peer_lz4.c, or peer_none.c where there is no liblz4: packs an LZ4 block in a
+ * manner chosen by `how`; unpacks as LZ4_decompress_safe() does.
+ */
+extern const bool peer_there;
+size_t peer_pack(const uint8_t *plain, size_t n, uint8_t *to, size_t cap, uint32_t how);
+int peer_unpack(const uint8_t *packed, uint8_t *to, int packed_len, int cap);
+
 /* vectors.c: calls `each` for every vector found; returns how many. */
 unsigned vectors_each(const char *shared, void (*each)(struct input *in, bool ok));
 

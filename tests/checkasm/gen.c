@@ -9,8 +9,6 @@
  */
 #include "checkasm.h"
 
-#include <lz4.h>
-#include <lz4hc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,26 +98,13 @@ void gen_value(struct input *in, uint32_t size_max)
 
 void gen_lz4(struct input *in, uint32_t size_max)
 {
-	int cap, n, plain_len;
+	size_t cap;
 
-	*in = (struct input){ .name = "liblz4 block", .kind = KIND_LZ4 };
+	*in = (struct input){ .name = "LZ4 block", .kind = KIND_LZ4 };
 	gen_plain(in, size_max);
-	plain_len = (int)in->plain_len;
-	cap = LZ4_compressBound(plain_len);
-	in->packed = malloc((size_t)cap);
-	switch (rnd_below(3)) {
-	case 0:
-		n = LZ4_compress_default((char *)in->plain, (char *)in->packed, plain_len, cap);
-		break;
-	case 1:
-		n = LZ4_compress_fast((char *)in->plain, (char *)in->packed, plain_len, cap,
-				      1 + (int)rnd_below(20));
-		break;
-	default:
-		n = LZ4_compress_HC((char *)in->plain, (char *)in->packed, plain_len, cap,
-				    2 + (int)rnd_below(11));
-	}
-	in->packed_len = (size_t)n;
+	cap = in->plain_len + in->plain_len / 255 + 16;
+	in->packed = malloc(cap);
+	in->packed_len = peer_pack(in->plain, in->plain_len, in->packed, cap, rnd());
 }
 
 /* A body under construction. */
