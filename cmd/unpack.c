@@ -15,6 +15,9 @@
 /* Bytes of a magic number that can be believed against a file's suffix. */
 #define STRONG_MAGIC 4
 
+/* No member of a format with a magic number is shorter. */
+#define SHORT_PEEK 8
+
 int unpack_allowed(const struct unpack *u, size_t n, uint64_t in,
 		   struct filter_error *err)
 {
@@ -256,12 +259,41 @@ static int unknown(struct unpack *u, bool begun, const uint8_t *head,
 			   "unknown format; -F names one that has no magic number");
 }
 
+/*
+ * The next member's first bytes and its codec.  Few bytes are asked for first,
+ * and more only when no magic number stands in them: a short member of a
+ * stream that goes on later must not wait for what comes behind it.
+ */
+static ptrdiff_t look(struct unpack *u, const uint8_t **p, const struct filter **f)
+{
+	struct source *src = &u->feed->src;
+	ptrdiff_t n = source_peek(src, SHORT_PEEK, p);
+
+	*f = NULL;
+	if (n < SHORT_PEEK)
+		goto decide;
+	/* What is there anyway may be looked at too. */
+	if (src->held_len >= FILTER_PEEK)
+		n = FILTER_PEEK;
+	*f = choose(u, *p, (size_t)n);
+	if (n == FILTER_PEEK || u->forced || u->single ||
+	    (*f && (*f)->peek >= STRONG_MAGIC && (*f)->peek <= SHORT_PEEK))
+		return n;
+	if (may_skip(u) && frame_skippable(*p, (size_t)n))
+		return n;
+	n = source_peek(src, FILTER_PEEK, p);
+decide:
+	if (n > 0)
+		*f = choose(u, *p, (size_t)n);
+	return n;
+}
+
 /* One step of the member loop: 1 = go on, 0 = the end, an error. */
 static int step(struct unpack *u, bool *begun, struct filter_error *err)
 {
 	const uint8_t *p;
-	ptrdiff_t n = source_peek(&u->feed->src, FILTER_PEEK, &p);
 	const struct filter *f;
+	ptrdiff_t n = look(u, &p, &f);
 	uint64_t skip;
 
 	if (n < 0) {
@@ -277,7 +309,8 @@ static int step(struct unpack *u, bool *begun, struct filter_error *err)
 		*begun = true;
 		return skip_frame(u, skip, err) ? err->code : 1;
 	}
-	f = choose(u, p, (size_t)n);
+	if (!n && !f)
+		f = choose(u, p, 0);
 	if (!f)
 		return unknown(u, *begun, p, err);
 	*begun = true;

@@ -91,7 +91,7 @@ static bool open_input(struct run *r, bool found)
 		return false;
 	}
 	err = input_open(&r->in, r->path, follow);
-	if (err == -EISDIR)
+	if (err == -EISDIR && strcmp(r->path, "-"))
 		say_warning(r->path, "is a folder, skipped; -r takes what is below");
 	else if (err == -ELOOP && follow)
 		say_warning(r->path, "is a symbolic link, skipped; -f follows it");

@@ -46,7 +46,7 @@ static bool open_input(struct run *r, bool found)
 	int follow = found || strict ? O_NOFOLLOW : 0;
 	int err = input_open(&r->in, r->path, follow);
 
-	if (err == -EISDIR)
+	if (err == -EISDIR && strcmp(r->path, "-"))
 		say_warning(r->path, "is a folder, skipped; -r takes what is below");
 	else if (err == -ELOOP && follow)
 		say_warning(r->path, "is a symbolic link, skipped; -f follows it");

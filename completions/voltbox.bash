@@ -1,0 +1,33 @@
+# bash completion, printed by: voltbox --completion bash
+_vcompress()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+	if [ "$cur" = = ]; then cur=; fi
+	if [ "$prev" = = ]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
+	COMPREPLY=()
+	case $prev in
+		--favor) COMPREPLY=($(compgen -W 'speed balance size' -- "$cur")); return;;
+	esac
+	case $cur in
+	-*) COMPREPLY=($(compgen -W ' --format= -F --fast --dictionary= -D --long --check --no-check --block-size= --favor= --transpose= --no-probe --refuse --flush-interval= --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --verify --sidecar= --decompress -d --test -t --list -l --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
+		case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;
+	*) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames;;
+	esac
+}
+complete -F _vcompress vcompress
+_vdecompress()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+	if [ "$cur" = = ]; then cur=; fi
+	if [ "$prev" = = ]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
+	COMPREPLY=()
+	case $prev in
+		--trailing) COMPREPLY=($(compgen -W 'error warn ignore' -- "$cur")); return;;
+	esac
+	case $cur in
+	-*) COMPREPLY=($(compgen -W ' --decompress -d --test -t --list -l --format= -F --dictionary= -D --size= --trailing= --pass-through --max-output= --max-ratio= --long --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --sparse --no-sparse --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
+		case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;
+	*) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames;;
+	esac
+}
+complete -F _vdecompress vdecompress
