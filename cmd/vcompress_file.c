@@ -82,7 +82,9 @@ static bool not_worth(const struct run *r)
 static bool open_input(struct run *r, bool found)
 {
 	bool to_file = !pack_options.to_stdout && !pack_options.out;
+	/* A FIFO that will be skipped must not keep us waiting for its writer. */
 	int follow = found || (to_file && !pack_options.force) ? O_NOFOLLOW : 0;
+	int wait = to_file && strcmp(r->path, "-") ? O_NONBLOCK : 0;
 	int err;
 
 	if (strcmp(r->path, "-") && to_file && !pack_options.force &&
@@ -90,7 +92,7 @@ static bool open_input(struct run *r, bool found)
 		say_warning(r->path, "already has a packed file's suffix, skipped");
 		return false;
 	}
-	err = input_open(&r->in, r->path, follow);
+	err = input_open(&r->in, r->path, follow | wait);
 	if (err == -EISDIR && strcmp(r->path, "-"))
 		say_warning(r->path, "is a folder, skipped; -r takes what is below");
 	else if (err == -ELOOP && follow)
@@ -256,30 +258,36 @@ static void go(struct run *r)
 	free(output);
 }
 
+/* Input and output are open. */
+static void feed_and_go(struct run *r)
+{
+	int err = feed_open(&r->feed, &r->in, common.threads == 1 ? 1 : 2,
+			    pack_options.flush_ms, false);
+
+	if (err) {
+		say_errno(r->in.name, "can't read", -err);
+		output_close(&r->out, &r->how, false);
+	} else if (pack_options.refuse && not_worth(r)) {
+		output_close(&r->out, &r->how, false);
+		filter_fail(&r->result.err, FILTER_E_REFUSED, SIZE_UNKNOWN,
+			    "not worth packing");
+		r->result.format = pack_options.filter->name;
+		finish(r);
+	} else {
+		go(r);
+	}
+	feed_close(&r->feed);
+}
+
 void pack_file(const char *path, bool found)
 {
 	struct run r = { .path = path };
-	int err;
 
 	if (!open_input(&r, found))
 		return;
 	r.result.file = r.in.name;
 	r.result.seconds = clock_seconds();
-	err = feed_open(&r.feed, &r.in, common.threads == 1 ? 1 : 2,
-			pack_options.flush_ms, false);
-	if (err) {
-		say_errno(r.in.name, "can't read", -err);
-		input_close(&r.in);
-		return;
-	}
-	if (pack_options.refuse && not_worth(&r)) {
-		filter_fail(&r.result.err, FILTER_E_REFUSED, SIZE_UNKNOWN,
-			    "not worth packing");
-		r.result.format = pack_options.filter->name;
-		finish(&r);
-	} else if (open_output(&r)) {
-		go(&r);
-	}
-	feed_close(&r.feed);
+	if (open_output(&r))
+		feed_and_go(&r);
 	input_close(&r.in);
 }

@@ -43,8 +43,10 @@ static bool to_file(void)
 static bool open_input(struct run *r, bool found)
 {
 	bool strict = to_file() && !unpack_options.force;
+	/* A FIFO that will be skipped must not keep us waiting for its writer. */
 	int follow = found || strict ? O_NOFOLLOW : 0;
-	int err = input_open(&r->in, r->path, follow);
+	int wait = to_file() && strcmp(r->path, "-") ? O_NONBLOCK : 0;
+	int err = input_open(&r->in, r->path, follow | wait);
 
 	if (err == -EISDIR && strcmp(r->path, "-"))
 		say_warning(r->path, "is a folder, skipped; -r takes what is below");
