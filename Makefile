@@ -87,6 +87,7 @@ $(BUILD)/asm/%.S.o: asm/%.S
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
+include filters/lzvolt.mk
 include tests/tests.mk
 
 clean:
