@@ -85,6 +85,8 @@ static const struct opt options[] = {
 	{ OPT_TEXT, 0, "kernel", &vo->kernel, "NAME", .help = "lzvolt kernel to use" },
 
 	{ OPT_GROUP, .help = "Files" },
+	{ OPT_TEXT, 0, "resume", &vo->resume, "JOURNAL",
+		.help = "go on where a killed run with this journal was; with -o" },
 	{ OPT_TEXT, 0, "shard", &vo->shard, "I/N",
 		.help = "the I-th of N parts of an .lzv file, without reading the rest" },
 	{ OPT_TEXT, 'o', "output", &vo->out, "FILE", .help = "write to FILE" },
@@ -188,6 +190,8 @@ static void check_options(int operands)
 		die("-o and -c exclude each other");
 	if (vo->dry_run && (vo->out || vo->to_stdout))
 		die("--dry-run writes no output");
+	if (vo->resume && (!vo->out || operands != 1 || !strcmp(vo->out, "-")))
+		die("--resume takes one FILE and -o OUT");
 	if (vo->shard && !shard_parse(vo->shard, &shard_i, &shard_n))
 		die("--shard=%s: it is I/N, from 1/N to N/N", vo->shard);
 	if (vo->shard && !vo->out && !vo->to_stdout && !vo->dry_run)
@@ -231,10 +235,11 @@ struct file {
 	struct output out;
 	struct output_options how;
 	struct sink sink;
+	struct resume resume;
 };
 
 /* Where the result goes: nowhere, -o, standard output, the input's place. */
-static bool open_output(struct file *f)
+static bool open_output(struct file *f, struct convert_run *r)
 {
 	const char *path = vo->out;
 
@@ -250,9 +255,16 @@ static bool open_output(struct file *f)
 		say_error(f->in.name, "is not a regular file; -o or -c says where to");
 		return false;
 	}
-	f->how.force = vo->force || f->how.in_place;
 	f->how.sync = vo->sync;
 	f->how.source = &f->in;
+	if (vo->resume) {
+		if (!framing_can_resume(&r->into))
+			die("--resume can't go on in the middle of this target; .lzv can");
+		r->resume = &f->resume;
+		f->resume.journal_path = vo->resume;
+		return resume_open(&f->resume, path, &f->in, &f->out);
+	}
+	f->how.force = vo->force || f->how.in_place;
 	f->how.ask = f->in.path != NULL;
 	return !output_open(&f->out, path, &f->how);
 }
@@ -287,6 +299,13 @@ static void convert_and_close(struct file *f, struct convert_run *r,
 	code = convert_run(r, err);
 	if (sink_close(&f->sink) && !code)
 		code = sink_failure(&f->sink, err);
+	if (r->resume) {
+		if (code && !err->code)
+			err->code = code;
+		resume_close(r->resume, &f->out, &f->how, err);
+		progress_stop();
+		return;
+	}
 	/* A file is replaced only if all of its records got through. */
 	late = output_close(&f->out, &f->how,
 			    !code && !(f->how.in_place && r->total.failed));
@@ -323,7 +342,7 @@ static void convert_file(const char *path)
 		if (choose_from(&r, data, n)) {
 			choose_into(&r);
 			settle_run(&r);
-			if (open_output(&f)) {
+			if (open_output(&f, &r)) {
 				convert_and_close(&f, &r, &err);
 				report(&r, &err, clock_seconds() - start);
 			}

@@ -160,6 +160,10 @@ static int emit_one(struct running *k, struct convert_job *j, size_t i,
 	struct result *res = &j->res[i];
 	int bad;
 
+	if (k->r->resume && j->first + i < k->r->resume->done.events) {
+		k->number += j->rec[i].what == FRECORD_ITEM;
+		return 0;
+	}
 	if (j->rec[i].what == FRECORD_NOTE)
 		return emit_note(k, &j->rec[i], err);
 	if (res->at != NOWHERE)
@@ -188,6 +192,26 @@ static int emit_end(struct running *k, struct filter_error *err)
 	return put(k, out.p, out.n) || flush(k) ? write_failed(k, err) : 0;
 }
 
+/* What an earlier run did isn't noted again. */
+static int emit_checkpoint(struct running *k, const struct convert_job *j,
+			   struct filter_error *err)
+{
+	struct resume *s = k->r->resume;
+	struct progress now = { .events = j->first + j->count };
+	int bad;
+
+	if (now.events <= s->done.events)
+		return 0;
+	if (flush(k))
+		return write_failed(k, err);
+	now.records = k->number;
+	now.failed = k->r->total.failed;
+	now.bytes = k->r->out_bytes;
+	bad = resume_note(s, &now);
+	return bad ? filter_fail(err, CMD_E_WRITE, (uint64_t)-bad,
+				 "can't write the journal") : 0;
+}
+
 void convert_emit(void *ctx, struct job *job)
 {
 	struct convert_job *j = (struct convert_job *)job;
@@ -204,6 +228,8 @@ void convert_emit(void *ctx, struct job *job)
 	k->r->total.forward_ns += j->forward_ns;
 	k->r->total.back_ns += j->back_ns;
 	k->r->in_bytes = j->base + j->at;
+	if (!bad && k->r->resume)
+		bad = emit_checkpoint(k, j, &err);
 	if (bad)
 		job->err = err;
 	else if (!job->err.code && job->last && emit_end(k, &err))
@@ -213,11 +239,30 @@ void convert_emit(void *ctx, struct job *job)
 	progress_tick(k->r->in_bytes, k->r->out_bytes);
 }
 
+/* The writer learns from an earlier run's output where it is. */
+static int begin_again(struct running *k, struct filter_error *err)
+{
+	struct resume *s = k->r->resume;
+	const uint8_t *p = resume_map(s);
+	int bad;
+
+	if (!p)
+		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN,
+				   "can't map the unfinished output");
+	bad = framing_resume(k->writer, p, s->done.bytes, s->done.records, err);
+	resume_unmap(s, p);
+	k->r->out_bytes = s->done.bytes;
+	k->r->total.failed = s->done.failed;
+	return bad;
+}
+
 int convert_begin(struct running *k, struct filter_error *err)
 {
 	struct framing_out out = { .err = err };
 	int bad;
 
+	if (k->r->resume && k->r->resume->done.bytes)
+		return begin_again(k, err);
 	if (!note_room(k, FRAMING_ROOM, &out))
 		return err->code;
 	bad = framing_begin(k->writer, &out);

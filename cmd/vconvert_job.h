@@ -22,6 +22,7 @@ struct convert_job {
 	struct frecord *rec;
 	struct result *res;
 	size_t count;
+	uint64_t first;		/* number of its first record or note */
 	uint64_t raw;		/* decoded bytes, where they are known */
 	uint64_t forward_ns, back_ns;
 };
@@ -35,6 +36,7 @@ struct running {
 	uint64_t base;
 	uint64_t number;	/* of the next record that is emitted */
 	bool ended;
+	uint64_t events;	/* records and notes that were cut */
 	uint8_t *chunk;		/* of the sink, being filled */
 	size_t chunk_len;
 	uint8_t *note;		/* room for what a framing writes */

@@ -146,6 +146,7 @@ static void fill(void *ctx, struct job *job)
 	j->have = j->at = j->count = j->out_len = 0;
 	j->raw = j->forward_ns = j->back_ns = 0;
 	j->base = k->base;
+	j->first = k->events;
 	if (k->rest_len > j->in_cap && grow(k, j, k->rest_len + JOB_BYTES))
 		return;
 	if (k->rest_len)
@@ -160,6 +161,7 @@ static void fill(void *ctx, struct job *job)
 	}
 	if (more <= 0)
 		j->job.last = true;
+	k->events += j->count;
 	k->rest = j->in + j->at;
 	k->rest_len = j->have - j->at;
 	k->base = j->base + j->at;
@@ -235,7 +237,8 @@ static void work_one(struct running *k, struct converter *c,
 	uint64_t start = k->r->timed ? cpu_ns() : 0;
 
 	*res = (struct result){ .out = j->rec[i], .at = NOWHERE };
-	if (j->rec[i].what != FRECORD_ITEM)
+	if (j->rec[i].what != FRECORD_ITEM ||
+	    (k->r->resume && j->first + i < k->r->resume->done.events))
 		return;
 	if (convert_one(k, c, j, i, &err) < 0) {
 		res->outcome = err.code;

@@ -397,6 +397,18 @@ int framing_begin(struct framing_writer *w, struct framing_out *out)
 	return ops->begin ? ops->begin(w, out) : 0;
 }
 
+bool framing_can_resume(const struct framing *f)
+{
+	return f->kind == FRAMING_LZV || f->kind <= FRAMING_FIXED;
+}
+
+int framing_resume(struct framing_writer *w, const uint8_t *p, size_t n,
+		   uint64_t records, struct filter_error *err)
+{
+	w->records = records;
+	return w->lzv ? framing_lzv_resume(w, p, n, err) : 0;
+}
+
 int framing_before(struct framing_writer *w, struct frecord *rec,
 		   struct framing_out *out)
 {

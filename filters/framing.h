@@ -139,6 +139,14 @@ int framing_after(struct framing_writer *w, const struct frecord *rec,
 /* A note; n stays 0 where the framing has no place for it. */
 int framing_note(struct framing_writer *w, const struct frecord *rec,
 		 struct framing_out *out);
+/*
+ * Instead of framing_begin(): the writer goes on behind the n bytes at p, which
+ * it wrote in an earlier life, `records` of them.  False for framings whose
+ * state can't be had that way.
+ */
+bool framing_can_resume(const struct framing *f);
+int framing_resume(struct framing_writer *w, const uint8_t *p, size_t n,
+		   uint64_t records, struct filter_error *err);
 size_t framing_end_room(const struct framing_writer *w);
 int framing_end(struct framing_writer *w, struct framing_out *out);
 
@@ -191,6 +199,9 @@ struct framing_ops {
 };
 extern const struct framing_ops framing_plain, framing_lzv, framing_lz4_frame,
 	framing_lz4_legacy, framing_hadoop, framing_lz4_java;
+
+int framing_lzv_resume(struct framing_writer *w, const uint8_t *p, size_t n,
+		       struct filter_error *err);
 
 /* More bytes are needed: asks for them, or says that the input is cut short. */
 ptrdiff_t framing_more(struct framing_in *in, size_t want, const char *what);

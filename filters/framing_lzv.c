@@ -126,6 +126,53 @@ static int lzv_note(struct framing_writer *w, const struct frecord *rec,
 	return lzv_writer_item(w->lzv, out->p, &it) ? no_memory(out) : 0;
 }
 
+/* What an item of an earlier life tells the writer. */
+static int replay(struct framing_writer *w, struct lzv_reader *r,
+		  const uint8_t *p, uint64_t at, const struct lzv_item *it)
+{
+	uint8_t unused[LZV_MARK_ROOM];
+
+	/* a mark, and the transpose behind it, the writer has told by itself */
+	if (at < lzv_writer_at(w->lzv))
+		return 0;
+	if (it->encoding == LZV_CONTROL && it->kind == LZV_TRANSPOSE) {
+		w->width = lzv_reader_width(r);
+		lzv_writer_width(w->lzv, unused, w->width);
+		return 0;
+	}
+	if (lzv_writer_item(w->lzv, p, it))
+		return FILTER_E_MEMORY;
+	if (it->encoding != LZV_CONTROL)
+		lzv_writer_mark(w->lzv, unused);
+	return 0;
+}
+
+int framing_lzv_resume(struct framing_writer *w, const uint8_t *p, size_t n,
+		       struct filter_error *err)
+{
+	struct lzv_reader *r = lzv_reader_open(0);
+	uint8_t header[LZV_HEADER_ROOM];
+	struct lzv_item it;
+	size_t at, want;
+	ptrdiff_t took = 0;
+
+	if (!r)
+		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
+	lzv_writer_head(w->lzv, header, 0);
+	for (at = 0; at < n; at += took) {
+		took = lzv_reader_next(r, p + at, n - at, at, &want, &it, err);
+		if (took <= 0 || memcmp(p, header, LZV_HEADER))
+			break;
+		if (at && replay(w, r, p + at, at, &it))
+			break;
+	}
+	lzv_reader_close(r);
+	if (at == n && lzv_writer_at(w->lzv) == n)
+		return 0;
+	return filter_fail(err, FILTER_E_CORRUPT, at,
+			   "the unfinished output isn't what the journal says");
+}
+
 static int lzv_finish(struct framing_writer *w, struct framing_out *out)
 {
 	out->n = lzv_writer_end(w->lzv, out->p);

@@ -160,6 +160,7 @@ int lzv_writer_item(struct lzv_writer *w, const uint8_t *head,
 /* A sync mark, where one is due and the last record is whole; else 0. */
 #define LZV_MARK_ROOM	96
 size_t lzv_writer_mark(struct lzv_writer *w, uint8_t *dst);
+uint64_t lzv_writer_at(const struct lzv_writer *w);	/* bytes so far */
 /* End, index, footer. */
 size_t lzv_writer_end_room(const struct lzv_writer *w);
 size_t lzv_writer_end(struct lzv_writer *w, uint8_t *dst);

@@ -196,6 +196,11 @@ size_t lzv_writer_mark(struct lzv_writer *w, uint8_t *dst)
 	return n + (w->l.width ? lzv_writer_width(w, dst + n, w->l.width) : 0);
 }
 
+uint64_t lzv_writer_at(const struct lzv_writer *w)
+{
+	return w->l.at;
+}
+
 size_t lzv_writer_end_room(const struct lzv_writer *w)
 {
 	return 64 + lzv_index_room(&w->index);

@@ -331,3 +331,34 @@ parts_are_whole() {
 	vconvert --to=lz4 -c store.lzv | vdecompress | cmp - mixed
 	vdecompress <lz4.lzv | cmp - mixed
 }
+
+@test "--resume: killed again and again, it ends with the bytes of an undisturbed run" {
+	gen mixed 150M | vcompress -F lzv --block-size=64K -1 >store
+	vconvert --to=lz4 --recompress -o want store
+	n=0
+	while [ ! -e out ]; do
+		vconvert --to=lz4 --recompress --resume=journal -o out store &
+		sleep 0.$((RANDOM % 4 + 1))
+		kill -9 $! 2>/dev/null || :
+		wait $! 2>/dev/null || :
+		n=$((n + 1))
+		[ $n -lt 60 ] || break
+	done
+	[ -e out ] || vconvert --to=lz4 --recompress --resume=journal -o out store
+	cmp want out
+	[ ! -e journal ]
+	[ ! -e out.part ]
+	echo "# killed $n times" >&3
+}
+
+@test "--resume refuses the journal of another job" {
+	gen mixed 40M | vcompress -F lzv --block-size=64K -1 >store
+	cp store store2
+	timeout -s KILL 0.2 vconvert --to=lz4 --recompress --resume=journal -o out store || :
+	[ -e journal ] || skip "it was too fast to be killed"
+	status_is 1 vconvert --to=raw --resume=journal -o out store
+	grep -q 'another job' stderr
+	touch -d '2001-01-01' store2
+	status_is 1 vconvert --to=lz4 --recompress --resume=journal -o out store2
+	grep -q 'another job' stderr
+}
