@@ -14,10 +14,12 @@
 
 struct vprobe vprobe = { .sample = (uint64_t)1 << 20 };
 
-enum mode { MODE_PROBE, MODE_TEE, MODE_BENCH };
+enum mode { MODE_PROBE, MODE_TEE, MODE_BENCH, MODE_TRAIN };
 static int mode;
 static struct choose_options terms;
 static struct bench_options bench = { .rounds = 5 };
+/* zstd's own default; more is seldom better (zstd(1)). */
+static struct train_options train = { .dict_size = 112640 };
 static int goal = -1;
 
 static const char *const goal_words[] = {
@@ -49,6 +51,8 @@ static const struct opt options[] = {
 		.words = goal_words },
 	{ OPT_CALL, 0, "bench", NULL, "[LIST]",
 		"measure codecs in memory on all of the file", .call = take_bench },
+	{ OPT_SET, 0, "train", &mode, NULL,
+		"train a zstd dictionary on a file's records", .value = MODE_TRAIN },
 	{ OPT_GROUP, .help = "For a choice" },
 	{ OPT_TEXT, 0, "bandwidth", &terms.bandwidth, "RATE",
 		"of the link or the storage: 1Gbit, 200MB/s", .value = 0 },
@@ -67,6 +71,13 @@ static const struct opt options[] = {
 	{ OPT_SET, 0, "csv", &bench.csv, NULL, "the table as CSV", .value = 1 },
 	{ OPT_SET, 0, "plot", &bench.plot, NULL, "draw ratio against speed", .value = 1 },
 	{ OPT_TEXT, 0, "svg", &bench.svg, "FILE", "the same as a picture", .value = 0 },
+	{ OPT_GROUP, .help = "For --train" },
+	{ OPT_TEXT, 'o', "output", &train.out, "DICT", "where the dictionary goes", .value = 0 },
+	{ OPT_SIZE, 0, "dict-size", &train.dict_size, "SIZE", "its largest size (110 KiB)",
+		.min = 256, .max = (int64_t)64 << 20 },
+	{ OPT_TEXT, 0, "records", &vprobe.records, "FRAMING",
+		"how records are told apart: lines (default), len:u32le, fixed:N ...",
+		.value = 0 },
 	{ OPT_GROUP, .help = "How" },
 	{ OPT_TEXT, 0, "codecs", &vprobe.codecs, "LIST",
 		"codecs and levels to try: zstd:1-9,lz4,brotli:5,11", .value = 0 },
@@ -105,6 +116,8 @@ static void terms_check(void)
 	if ((bench.block || bench.seed || bench.csv || bench.plot || bench.svg) &&
 	    mode != MODE_BENCH)
 		die("--block, --seed, --csv, --plot and --svg belong to --bench");
+	if ((train.out || vprobe.records) && mode != MODE_TRAIN)
+		die("--output and --records belong to --train");
 	terms.goals = bits;
 }
 
@@ -165,6 +178,8 @@ static void input_take(const char *path)
 {
 	if (mode == MODE_BENCH)
 		bench_file(path, &bench);
+	else if (mode == MODE_TRAIN)
+		train_file(path, &train);
 	else if (vprobe.quiet)
 		quiet_one(path);
 	else if (goal >= 0)

@@ -11,6 +11,7 @@
  *	vprobe_bench.c		--bench: measuring
  *	vprobe_table.c		... its table, JSON and CSV
  *	vprobe_plot.c		... and its plots
+ *	vprobe_records.c	records out of an input, by framing
  *	vprobe_train.c		--train
  *	vprobe_columns.c	--columns
  *	vprobe_blocks.c		--blocks
@@ -154,6 +155,24 @@ void command_print(const struct finding *f, const struct choice *c, FILE *to);
 
 /* --codecs, or else this list without what isn't built in; malloc'ed. */
 char *codecs_or(const char *list);
+
+/* The raw records of an input, as a framing tells them apart. */
+struct records {
+	uint8_t *data;			/* the input */
+	size_t len;
+	const uint8_t **at;		/* each record */
+	size_t *size;
+	size_t count, cap;
+};
+/* framing: NULL = lines.  false = failed and said why. */
+bool records_load(struct records *r, const char *path, const char *framing);
+void records_free(struct records *r);
+
+struct train_options {
+	const char *out;		/* -o DICT */
+	uint64_t dict_size;
+};
+bool train_file(const char *path, const struct train_options *o);
 
 /* malloc that ends the process rather than fail. */
 void *need(size_t n);

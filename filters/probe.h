@@ -130,4 +130,12 @@ struct probe_format {
 unsigned probe_formats(const uint8_t *p, size_t n, uint8_t *room,
 		       struct probe_format f[PROBE_LAYERS]);
 
+/*
+ * Trains a zstd dictionary of at most cap bytes on n samples that stand one
+ * behind the other.  Its length, or an error that says what is wrong with them.
+ */
+ptrdiff_t probe_dict_train(uint8_t *dict, size_t cap, const uint8_t *samples,
+			   const size_t *size, unsigned n, struct filter_error *err);
+uint32_t probe_dict_id(const uint8_t *dict, size_t n);
+
 #endif
