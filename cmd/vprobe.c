@@ -11,16 +11,21 @@
 
 #include "vprobe.h"
 #include "vprobe_bench.h"
+#include "vprobe_blocks.h"
 
 struct vprobe vprobe = { .sample = (uint64_t)1 << 20 };
 
-enum mode { MODE_PROBE, MODE_TEE, MODE_BENCH, MODE_TRAIN };
+enum mode { MODE_PROBE, MODE_TEE, MODE_BENCH, MODE_TRAIN, MODE_COLUMNS,
+	    MODE_BLOCKS };
 static int mode;
 static struct choose_options terms;
 static struct bench_options bench = { .rounds = 5 };
 /* zstd's own default; more is seldom better (zstd(1)). */
 static struct train_options train = { .dict_size = 112640 };
 static int goal = -1;
+
+static struct blocks_options blocks;
+static int width;
 
 static const char *const goal_words[] = {
 	"transport", "storage", "read-heavy", "web", "web-static", "web-dynamic", NULL
@@ -53,6 +58,10 @@ static const struct opt options[] = {
 		"measure codecs in memory on all of the file", .call = take_bench },
 	{ OPT_SET, 0, "train", &mode, NULL,
 		"train a zstd dictionary on a file's records", .value = MODE_TRAIN },
+	{ OPT_SET, 0, "columns", &mode, NULL,
+		"compare rows and columns of fixed-width records", .value = MODE_COLUMNS },
+	{ OPT_SET, 0, "blocks", &mode, NULL,
+		"count what LZ4 and lzvolt data consist of", .value = MODE_BLOCKS },
 	{ OPT_GROUP, .help = "For a choice" },
 	{ OPT_TEXT, 0, "bandwidth", &terms.bandwidth, "RATE",
 		"of the link or the storage: 1Gbit, 200MB/s", .value = 0 },
@@ -75,8 +84,14 @@ static const struct opt options[] = {
 	{ OPT_TEXT, 'o', "output", &train.out, "DICT", "where the dictionary goes", .value = 0 },
 	{ OPT_SIZE, 0, "dict-size", &train.dict_size, "SIZE", "its largest size (110 KiB)",
 		.min = 256, .max = (int64_t)64 << 20 },
+	{ OPT_GROUP, .help = "For --columns and --blocks" },
+	{ OPT_INT, 0, "width", &width, "N", "bytes of a record (guessed)",
+		.min = 2, .max = 65535 },
+	{ OPT_TEXT, 'F', "format", &blocks.format, "NAME",
+		"the whole file is one lzvolt value or one lz4-block", .value = 0 },
+	{ OPT_SET, 0, "each", &blocks.each, NULL, "a line for each record", .value = 1 },
 	{ OPT_TEXT, 0, "records", &vprobe.records, "FRAMING",
-		"how records are told apart: lines (default), len:u32le, fixed:N ...",
+		"how --train and --blocks tell records apart: lines, len:u32le,lz4 ...",
 		.value = 0 },
 	{ OPT_GROUP, .help = "How" },
 	{ OPT_TEXT, 0, "codecs", &vprobe.codecs, "LIST",
@@ -116,8 +131,14 @@ static void terms_check(void)
 	if ((bench.block || bench.seed || bench.csv || bench.plot || bench.svg) &&
 	    mode != MODE_BENCH)
 		die("--block, --seed, --csv, --plot and --svg belong to --bench");
-	if ((train.out || vprobe.records) && mode != MODE_TRAIN)
-		die("--output and --records belong to --train");
+	if (train.out && mode != MODE_TRAIN)
+		die("--output belongs to --train");
+	if (vprobe.records && mode != MODE_TRAIN && mode != MODE_BLOCKS)
+		die("--records belongs to --train and --blocks");
+	if (width && mode != MODE_COLUMNS)
+		die("--width belongs to --columns");
+	if ((blocks.format || blocks.each) && mode != MODE_BLOCKS)
+		die("--format and --each belong to --blocks");
 	terms.goals = bits;
 }
 
@@ -180,6 +201,10 @@ static void input_take(const char *path)
 		bench_file(path, &bench);
 	else if (mode == MODE_TRAIN)
 		train_file(path, &train);
+	else if (mode == MODE_COLUMNS)
+		columns_file(path, width);
+	else if (mode == MODE_BLOCKS)
+		blocks_file(path, &blocks);
 	else if (vprobe.quiet)
 		quiet_one(path);
 	else if (goal >= 0)

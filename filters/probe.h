@@ -138,4 +138,35 @@ ptrdiff_t probe_dict_train(uint8_t *dict, size_t cap, const uint8_t *samples,
 			   const size_t *size, unsigned n, struct filter_error *err);
 uint32_t probe_dict_id(const uint8_t *dict, size_t n);
 
+/*
+ * The width of fixed-width records, guessed from how bytes equal those a lag
+ * before; 0 = no width stands out.
+ */
+#define PROBE_WIDTH_MAX 1024
+unsigned probe_width(const uint8_t *p, size_t n);
+/* dst: all first bytes of the rows, all second ones ...; a rest as it is. */
+void probe_transpose(uint8_t *dst, const uint8_t *src, size_t n, size_t width);
+
+/* What LZ4 blocks and lzvolt values consist of; sums over any number of them. */
+#define PROBE_CLASSES 5
+struct probe_blocks {
+	uint64_t blocks, raw, packed;
+	uint64_t sequences;		/* with a match */
+	uint64_t literals, matched;	/* bytes */
+	uint64_t literal_class[PROBE_CLASSES];	/* runs of 0, 1-2, 3-14, 15-269, more */
+	uint64_t match_class[PROBE_CLASSES];	/* of 4-7, 8-18, 19-34, 35-273, more */
+	uint64_t repeats;		/* matches at the offset of the one before */
+	uint64_t coded_repeats;		/* those written without their offset */
+	uint64_t hybrid, hybrid_raw;	/* values with a switch point; their raw bytes */
+	uint64_t switched;		/* sum of the switch points, in raw bytes */
+};
+/*
+ * Count one LZ4 block or lzvolt value in *b; its decoded size, or an error
+ * with an offset inside it.  linked: matches may reach before the block.
+ */
+int64_t probe_blocks_lz4(struct probe_blocks *b, const uint8_t *p, size_t n, bool linked,
+			 struct filter_error *err);
+int64_t probe_blocks_lzvolt(struct probe_blocks *b, const uint8_t *p, size_t n,
+			    struct filter_error *err);
+
 #endif
