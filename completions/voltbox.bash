@@ -61,7 +61,7 @@ _vconvert()
 		--on-error) COMPREPLY=($(compgen -W 'stop keep skip' -- "$cur")); return;;
 	esac
 	case $cur in
-	-*) COMPREPLY=($(compgen -W ' --from= --into= --assume= --flag= --framings --to= --mode= --exact --recompress --favor= --no-verify --no-check --on-error= --dry-run --report= --report-records --kernel= --shard= --output= -o --stdout -c --force -f --no-sync --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
+	-*) COMPREPLY=($(compgen -W ' --from= --into= --assume= --flag= --framings --to= --mode= --exact --recompress --favor= --no-verify --no-check --on-error= --dry-run --report= --report-records --kernel= --resume= --shard= --output= -o --stdout -c --force -f --no-sync --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
 		case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;
 	*) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames;;
 	esac
