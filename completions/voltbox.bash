@@ -41,7 +41,7 @@ _vprobe()
 		--for) COMPREPLY=($(compgen -W 'transport storage read-heavy web web-static web-dynamic' -- "$cur")); return;;
 	esac
 	case $cur in
-	-*) COMPREPLY=($(compgen -W ' --quiet -q --tee --for= --bench --bandwidth= --rtt= --reads= --price= --write-budget= --block= --rounds= --seed= --csv --plot --svg= --codecs= --sample= --json --verbose -v --help -h --version' -- "$cur"))
+	-*) COMPREPLY=($(compgen -W ' --quiet -q --tee --for= --bench --train --columns --blocks --bandwidth= --rtt= --reads= --price= --write-budget= --block= --rounds= --seed= --csv --plot --svg= --output= -o --dict-size= --width= --format= -F --each --records= --codecs= --sample= --json --verbose -v --help -h --version' -- "$cur"))
 		case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;
 	*) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames;;
 	esac
