@@ -36,6 +36,7 @@
  */
 #define LENGTHS_ALL	18
 #define LENGTHS_NEAR	2
+#define LENGTH_LONG	64
 /* A match this long is taken without looking at what is inside it. */
 #define LENGTH_ENOUGH	4096
 /* Literals between the two matches of a composite step. */
@@ -133,15 +134,18 @@ static inline void offer_even(struct opt *o, uint32_t pos, const struct node *wa
 }
 
 /*
- * Would this match have been better a byte earlier?  It matches there too, and
- * the node has a literal in that place or the same match.
+ * Would this match have been as good a byte earlier?  It matches there too, and
+ * the node has a literal in that place or the same match.  A long one is also
+ * refused behind another that can be a byte shorter; where that is wrong it
+ * costs little, and it keeps long matches from costing their square.
  */
 static inline bool late(const struct opt *o, uint32_t pos,
-			const struct node *here, uint32_t off)
+			const struct node *here, uint32_t off, uint32_t len)
 {
 	const uint8_t *p = o->at + pos;
 
-	return pos && (here->lit || here->off == off) &&
+	return pos && (here->lit || here->off == off ||
+		       (len > LENGTH_LONG && here->len > ENC_MIN_MATCH && !here->gap)) &&
 	       (size_t)(p - o->tree.base) > off && p[-1] == p[-1 - (ptrdiff_t)off];
 }
 
@@ -166,7 +170,7 @@ static void even_matches(struct opt *o, uint32_t pos,
 
 		while (m[i].len < len)
 			i++;
-		if (late(o, pos, here, m[i].off)) {
+		if (late(o, pos, here, m[i].off, m[i].len)) {
 			len = m[i].len;
 			continue;
 		}
@@ -252,7 +256,7 @@ static void wide_matches(struct opt *o, uint32_t pos,
 	if (!best)
 		return;
 	for (size_t i = 0; i < n; shortest = m[i++].len + 1) {
-		if (late(o, pos, &o->node[pos * NODES + best], m[i].off))
+		if (late(o, pos, &o->node[pos * NODES + best], m[i].off, m[i].len))
 			continue;
 		wide_lengths(o, pos, best, m[i].off, shortest, m[i].len);
 		composite(o, pos, best, m[i].off, m[i].len);
@@ -265,7 +269,7 @@ static void repeats(struct opt *o, uint32_t pos)
 		struct node here = o->node[pos * NODES + k];
 		uint32_t len;
 
-		if (here.cost == NEVER || !here.off || late(o, pos, &here, here.off))
+		if (here.cost == NEVER || !here.off || late(o, pos, &here, here.off, 0))
 			continue;
 		len = length_at(o, pos, here.off);
 		if (!len)
