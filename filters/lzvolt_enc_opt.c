@@ -269,7 +269,7 @@ static void repeats(struct opt *o, uint32_t pos)
 		struct node here = o->node[pos * NODES + k];
 		uint32_t len;
 
-		if (here.cost == NEVER || !here.off || late(o, pos, &here, here.off, 0))
+		if (here.cost == NEVER || !here.off || here.cost > o->cheapest[pos] + WORTH_KEEPING || late(o, pos, &here, here.off, 0))
 			continue;
 		len = length_at(o, pos, here.off);
 		if (!len)
@@ -288,7 +288,7 @@ static void literals(struct opt *o, uint32_t pos)
 	for (uint32_t k = 0; k < NODES; k++) {
 		struct node way = here[k];
 
-		if (way.cost == NEVER)
+		if (way.cost == NEVER || (k && way.cost > o->cheapest[pos] + WORTH_KEEPING))
 			continue;
 		way.cost += literal_price(&prices[k > 0], way.lit);
 		if (!way.lit)
@@ -446,7 +446,7 @@ size_t enc_opt_state(void)
 
 void enc_opt(struct enc_out *out, void *state, int level)
 {
-	static const unsigned depths[] = { 8, 16, 64 };
+	static const unsigned depths[] = { 16, 24, 32 };
 	struct opt *o = state;
 	struct path p;
 

@@ -4,13 +4,21 @@
 
 #include "equal.h"
 
+static bool is_near(const struct tree *t)
+{
+	return t->end - t->base <= TREE_NEAR_MAX;
+}
+
 void tree_init(struct tree *t, const uint8_t *base, const uint8_t *end,
 	       unsigned depth)
 {
 	t->base = base;
 	t->end = end;
 	t->depth = depth;
-	memset(t->root, 0, sizeof(t->root));
+	if (is_near(t))
+		memset(t->root.near, 0, sizeof(t->root.near));
+	else
+		memset(t->root.far, 0, sizeof(t->root.far));
 }
 
 static inline size_t common(const uint8_t *p, const uint8_t *q, size_t len,
@@ -26,45 +34,68 @@ static inline size_t common(const uint8_t *p, const uint8_t *q, size_t len,
 	return len + enc_count(p + len, q + len, p + max);
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint32_t child_get(const struct tree *t, uint32_t i, bool near)
+{
+	return near ? t->child.near[i] : t->child.far[i];
+}
+
+INLINE void child_set(struct tree *t, uint32_t i, uint32_t link, bool near)
+{
+	if (near)
+		t->child.near[i] = (uint16_t)link;
+	else
+		t->child.far[i] = link;
+}
+
+INLINE uint32_t root_swap(struct tree *t, uint32_t i, uint32_t link, bool near)
+{
+	uint32_t old = near ? t->root.near[i] : t->root.far[i];
+
+	if (near)
+		t->root.near[i] = (uint16_t)link;
+	else
+		t->root.far[i] = link;
+	return old;
+}
+
 /* One search: where the new node's two subtrees still have to be hung. */
 struct walk {
-	uint32_t *smaller, *larger;
+	uint32_t smaller, larger;	/* index of a child */
 	size_t smaller_len, larger_len;	/* common with the last node on that side */
 };
 
-/* Hangs node q, which has len bytes in common with p, on its side of p. */
-static inline uint32_t step(struct tree *t, struct walk *w, const uint8_t *p,
-			    uint32_t pos, size_t len)
+/* Hangs node pos, which has len bytes in common with p, on its side of p. */
+INLINE uint32_t step(struct tree *t, struct walk *w, const uint8_t *p,
+		     uint32_t pos, size_t len, bool near)
 {
-	uint32_t *child = t->child[pos % TREE_WINDOW];
+	uint32_t child = pos % TREE_WINDOW * 2;
 
 	if (t->base[pos + len] < p[len]) {
-		*w->smaller = pos + 1;
-		w->smaller = &child[1];
+		child_set(t, w->smaller, pos + 1, near);
+		w->smaller = child + 1;
 		w->smaller_len = len;
-		return child[1];
+		return child_get(t, child + 1, near);
 	}
-	*w->larger = pos + 1;
-	w->larger = &child[0];
+	child_set(t, w->larger, pos + 1, near);
+	w->larger = child;
 	w->larger_len = len;
-	return child[0];
+	return child_get(t, child, near);
 }
 
-size_t tree_find(struct tree *t, const uint8_t *p,
-		 struct tree_match m[TREE_MATCHES])
+INLINE size_t find(struct tree *t, const uint8_t *p,
+		   struct tree_match m[TREE_MATCHES], bool near)
 {
-	uint32_t pos = p - t->base, next, depth = t->depth;
-	uint32_t *root, *child = t->child[pos % TREE_WINDOW];
-	size_t max = t->end - p, deep, best = ENC_MIN_MATCH - 1, n = 0;
-	struct walk w = { &child[0], &child[1], 0, 0 };
+	uint32_t pos = p - t->base, depth = t->depth;
+	uint32_t child = pos % TREE_WINDOW * 2;
+	uint32_t hash = enc_load32(p) * 2654435761u >> (32 - TREE_HASH_BITS);
+	uint32_t next = root_swap(t, hash, pos + 1, near);
+	size_t max = t->end - p, best = ENC_MIN_MATCH - 1, n = 0;
+	size_t deep = max < TREE_DEEP_LEN ? max : TREE_DEEP_LEN;
+	struct walk w = { child, child + 1, 0, 0 };
 
-	if (max < 2 * ENC_MIN_MATCH)
-		return 0;
-	deep = max < TREE_DEEP_LEN ? max : TREE_DEEP_LEN;
-	root = &t->root[enc_load32(p) * 2654435761u >> (32 - TREE_HASH_BITS)];
-	next = *root;
-	*root = pos + 1;
-	while (next && pos - (next - 1) < TREE_WINDOW && depth--) {
+	while (next && (near || pos - (next - 1) < TREE_WINDOW) && depth--) {
 		uint32_t at = next - 1;
 		size_t len = w.smaller_len < w.larger_len ? w.smaller_len : w.larger_len;
 
@@ -76,14 +107,23 @@ size_t tree_find(struct tree *t, const uint8_t *p,
 		}
 		if (len == deep) {
 			/* As good as equal: the new node takes its place. */
-			*w.smaller = t->child[at % TREE_WINDOW][0];
-			*w.larger = t->child[at % TREE_WINDOW][1];
+			child = at % TREE_WINDOW * 2;
+			child_set(t, w.smaller, child_get(t, child, near), near);
+			child_set(t, w.larger, child_get(t, child + 1, near), near);
 			m[n - 1].len = common(p, t->base + at, len, max);
 			return n;
 		}
-		next = step(t, &w, p, at, len);
+		next = step(t, &w, p, at, len, near);
 	}
-	*w.smaller = 0;
-	*w.larger = 0;
+	child_set(t, w.smaller, 0, near);
+	child_set(t, w.larger, 0, near);
 	return n;
+}
+
+size_t tree_find(struct tree *t, const uint8_t *p,
+		 struct tree_match m[TREE_MATCHES])
+{
+	if (t->end - p < 2 * ENC_MIN_MATCH)
+		return 0;
+	return is_near(t) ? find(t, p, m, true) : find(t, p, m, false);
 }
