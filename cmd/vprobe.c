@@ -102,7 +102,7 @@ static const struct opt options[] = {
 	{ OPT_SET, 0, "json", &common.json, NULL,
 		"a line of JSON for each file", .value = 1 },
 	{ OPT_ADD, 'v', "verbose", &say_level, NULL, "say more", .value = 1 },
-	{ OPT_END },
+	{ .kind = OPT_END },
 };
 
 static void quiet_one(const char *path)

@@ -61,7 +61,7 @@ static lanes lanes_select(const uint8_t *p, uint16_t bits)
 {
 	lanes h = lanes_load(p) * 0x9e37 + lanes_load(p + 2) * 0x6f4f;
 
-	return (lanes)((h & bits) == (GRAM_VALUE & bits));
+	return (lanes)((h & bits) == (uint16_t)(GRAM_VALUE & bits));
 }
 
 /* 0xff in byte i of mask[] if the gram at p + i is sampled; false if none is. */

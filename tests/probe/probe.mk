@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # C tests of the probe (filters/probe*.c) and of the cost model.
 PROBE_CORPUS = $(wildcard $(or $(VOLTBOX_SHARED),../shared)/corpus/*/*)
-PROBE_TESTS := incompressible stats_test cost_test
+PROBE_TESTS := incompressible stats_test cost_test blocks_test
 
 $(BUILD)/tests/probe-%: tests/probe/%.c tests/probe/test.h $(filters_obj)
 	@mkdir -p $(@D)
@@ -9,12 +9,13 @@ $(BUILD)/tests/probe-%: tests/probe/%.c tests/probe/test.h $(filters_obj)
 		$(filters_obj) $(LIBS)
 
 quick:: probe-check
-check:: probe-check
+check:: probe-check $(if $(filter brotli,$(with)),$(BUILD)/tests/probe-loops)
 
 probe-check: $(PROBE_TESTS:%=$(BUILD)/tests/probe-%)
 	$(TALLY) probe $(BUILD)/tests/probe-incompressible $(PROBE_CORPUS)
 	$(TALLY) probe-stats $(BUILD)/tests/probe-stats_test $(PROBE_CORPUS)
 	$(TALLY) probe-cost $(BUILD)/tests/probe-cost_test
+	$(TALLY) probe-blocks $(BUILD)/tests/probe-blocks_test
 
 bench:: bench-scan
 
