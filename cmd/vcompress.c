@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lzvolt.h"
+#include "records.h"
 #include "vcompress.h"
 
 #define WINDOW_LOG_LONG 27	/* what --long means without a number, as in zstd */
@@ -58,6 +59,8 @@ static const struct opt options[] = {
 		"lzvolt: speed, balance or size", .words = favors },
 	{ OPT_INT, 0, "transpose", &po->transpose, "N",
 		"lzv: records of N bytes, column by column", .min = 1, .max = 65536 },
+	{ OPT_TEXT, 0, "records", &po->records, "FRAMING",
+		.help = "lzv: pack records one by one, cut as vconvert(1) says" },
 	{ OPT_SET, 0, "no-probe", &po->probe, NULL,
 		"code incompressible blocks too instead of storing them", .value = 0 },
 	{ OPT_SET, 0, "refuse", &po->refuse, NULL,
@@ -204,6 +207,14 @@ static void settle(int operands)
 		die("--sidecar names its outputs itself");
 	if (po->sidecar)
 		side_check(po->sidecar);
+	if (po->records) {
+		if (strcmp(po->filter->name, "lzv"))
+			die("--records means nothing for %s", po->filter->name);
+		if (po->transpose || po->block_size || po->sidecar || po->refuse)
+			die("--records cuts records as they are: no --transpose, "
+			    "--block-size, --sidecar or --refuse");
+		records_check(po->records);
+	}
 	if (po->files0 && !strcmp(po->files0, "-"))
 		po->stdin_is_list = true;
 }

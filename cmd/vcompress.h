@@ -16,7 +16,7 @@ struct pack_options {
 	int window_log, check, probe, refuse, verify, flush_ms, favor, transpose;
 	uint64_t block_size;
 	int force, to_stdout, remove, sync, recurse, sparse;
-	const char *out, *files0, *sidecar, *kernel;
+	const char *out, *files0, *sidecar, *kernel, *records;
 	bool stdin_is_list;	/* names come from standard input */
 };
 extern struct pack_options pack_options;

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "records.h"
 #include "vcompress.h"
 
 /* What a sample of a file for --refuse reads. */
@@ -196,7 +197,9 @@ static int judge_size(struct run *r, struct filter_error *err)
 static void pack_and_close(struct run *r)
 {
 	struct filter_error *err = &r->result.err;
-	int code = pack_run(&r->pack, err), late;
+	int code = pack_options.records ?
+		   records_pack(&r->pack, pack_options.records, err) :
+		   pack_run(&r->pack, err), late;
 
 	if (sink_close(&r->sink) && !code)
 		code = sink_failure(&r->sink, err);

@@ -17,6 +17,7 @@
 struct unpack_options unpack_options = {
 	.sync = 1, .sparse = SPARSE_AUTO, .trailing = TRAILING_ERROR,
 	.max_output = SIZE_UNKNOWN, .size = SIZE_UNKNOWN,
+	.part.record = SIZE_UNKNOWN,
 };
 static struct unpack_options *const uo = &unpack_options;
 
@@ -48,6 +49,13 @@ static const struct opt options[] = {
 	{ OPT_SIZE, 0, "max-ratio", &uo->max_ratio, "N",
 		.help = "give up before output passes N times the input", .min = 1,
 		.max = INT64_MAX },
+	{ OPT_TEXT, 0, "records", &uo->records, "FRAMING",
+		.help = "lzv: give records in a framing, see vconvert(1)" },
+	{ OPT_SIZE, 0, "record", &uo->part.record, "N",
+		.help = "lzv file: only record N, from 0", .max = INT64_MAX },
+	{ OPT_TEXT, 0, "key", &uo->part.key, "KEY", .help = "lzv file: only the record with this key" },
+	{ OPT_TEXT, 0, "range", &uo->part.range, "OFF:LEN",
+		.help = "lzv file: only these decoded bytes" },
 	{ OPT_INT, 0, "long", &uo->window_log, "[N]",
 		.help = "taken for zstd's sake: any window decodes within -M",
 		.value = 27, .min = 10, .max = 31 },
@@ -103,6 +111,21 @@ static void load_dictionary(void)
 		die("%s: the dictionary is empty", uo->dict_path);
 }
 
+static void settle_part(void)
+{
+	const struct records_part *p = &uo->part;
+	int wanted = (p->record != SIZE_UNKNOWN) + (p->key != NULL) + (p->range != NULL);
+
+	if (wanted + (uo->records != NULL) > 1)
+		die("--record, --key, --range and --records exclude each other");
+	if ((wanted || uo->records) && (uo->list || uo->remove))
+		die("a part of a file is neither listed nor a reason to delete it");
+	if ((wanted || uo->records) && (uo->max_output != SIZE_UNKNOWN || uo->max_ratio))
+		die("--max-output and --max-ratio are for whole inputs");
+	if (wanted && !uo->out)
+		uo->to_stdout = 1;
+}
+
 static void settle(int operands)
 {
 	choose_filter();
@@ -114,6 +137,9 @@ static void settle(int operands)
 		die("-o and -c exclude each other");
 	if ((uo->test || uo->list) && (uo->out || uo->to_stdout))
 		die("-t and -l write no output");
+	if (uo->records)
+		records_check(uo->records);
+	settle_part();
 	if (uo->files0 && !strcmp(uo->files0, "-"))
 		uo->stdin_is_list = true;
 }

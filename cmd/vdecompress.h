@@ -5,6 +5,7 @@
 
 #include "cmd.h"
 #include "code.h"
+#include "records.h"
 
 struct unpack_options {
 	const char *format;
@@ -15,7 +16,8 @@ struct unpack_options {
 	int test, list, force, to_stdout, remove, sync, recurse, sparse;
 	int trailing, pass_through, window_log;
 	uint64_t max_output, max_ratio, size;
-	const char *out, *files0, *kernel;
+	const char *out, *files0, *kernel, *records;
+	struct records_part part;	/* of an .lzv file */
 	bool stdin_is_list;
 };
 extern struct unpack_options unpack_options;

@@ -133,7 +133,7 @@ static void prepare(struct run *r)
 		.pass_through = unpack_options.pass_through,
 		.max_output = unpack_options.max_output,
 		.max_ratio = unpack_options.max_ratio,
-		.member = on_member, .ctx = r,
+		.member = on_member, .ctx = r, .ignored_at = SIZE_UNKNOWN,
 	};
 	filter_params_init(&u->params);
 	u->params.dict = unpack_options.dict;
@@ -147,10 +147,20 @@ static void prepare(struct run *r)
 		       SIZE_UNKNOWN : r->in.left + whole);
 }
 
+static int decode(struct run *r, struct filter_error *err)
+{
+	if (records_part_wanted(&unpack_options.part))
+		return records_read(&r->in, &unpack_options.part, r->unpack.budget,
+				    &r->sink, err);
+	if (unpack_options.records)
+		return records_unpack(&r->unpack, unpack_options.records, err);
+	return unpack_run(&r->unpack, err);
+}
+
 static void run(struct run *r)
 {
 	struct filter_error *err = &r->err;
-	int code = unpack_run(&r->unpack, err), late;
+	int code = decode(r, err), late;
 
 	if (sink_close(&r->sink) && !code)
 		code = sink_failure(&r->sink, err);

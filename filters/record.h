@@ -42,7 +42,7 @@ enum lzv_kind {
 #define LZV_KEY_MAX	((uint64_t)1 << 20)
 #define LZV_NOTE_MAX	((uint64_t)1 << 20)
 #define LZV_INDEX_MAX	((uint64_t)128 << 20)
-#define LZV_WIDTH_MAX	65535	/* transpose */
+#define LZV_WIDTH_MAX	65536	/* transpose */
 #define LZV_MARK_EVERY	((uint64_t)4 << 20)
 
 /* One item, as it stands at `at` (which must stay as long as it is used). */

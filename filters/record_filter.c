@@ -58,7 +58,7 @@ static void *pack_open(const struct filter_params *p, struct filter_error *err)
 	if (p->transpose < 0 || p->transpose > LZV_WIDTH_MAX ||
 	    pack_block_size(p) > BLOCK_MAX) {
 		filter_fail(err, FILTER_E_OPTION, SIZE_UNKNOWN,
-			    "lzv: rows of 1 to 65535 bytes, records of 64 MiB at most");
+			    "lzv: rows of 1 to 65536 bytes, records of 64 MiB at most");
 		return NULL;
 	}
 	z = calloc(1, sizeof(*z));

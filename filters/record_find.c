@@ -80,8 +80,8 @@ static int index_load(struct lzv_find *f, uint64_t at, size_t n,
 	free(p);
 	if (bad)
 		return bad;
-	f->end = spans(&f->index);
-	if (f->end >= at)
+	f->index_at = at;
+	if (spans(&f->index) >= at)
 		return filter_fail(err, FILTER_E_CORRUPT, at,
 				   "the index names places behind itself");
 	f->indexed = true;
@@ -216,7 +216,7 @@ static uint64_t group_from(const struct lzv_find *f, uint64_t want, unsigned *wi
 		}
 		at += f->index.group[i].span;
 	}
-	return f->end;
+	return f->index_at;
 }
 
 static int part_by_marks(struct lzv_find *f, uint64_t from, uint64_t to,
@@ -252,36 +252,70 @@ int lzv_find_part(struct lzv_find *f, unsigned i, unsigned n,
 		return part_by_marks(f, i == 1 ? 0 : from,
 				     i == n ? f->file.size : to, part, err);
 	part->from = group_from(f, i == 1 ? 0 : from, &part->width);
-	part->to = i == n ? f->end : group_from(f, to, &unused);
+	part->to = i == n ? f->index_at : group_from(f, to, &unused);
 	return 0;
 }
 
-int lzv_walk_start(struct lzv_walk *w, struct lzv_find *f, struct filter_error *err)
+void lzv_walk_start(struct lzv_walk *w, struct lzv_find *f)
 {
-	(void)err;
 	memset(w, 0, sizeof(*w));
 	w->f = f;
 	w->flags = f->flags;
 	w->at = LZV_HEADER;
-	return 0;
 }
 
-/* Steps over groups of the index as long as `keep` says so. */
+/* The walk stands at the beginning of a group. */
+static void enter_group(struct lzv_walk *w, size_t i)
+{
+	const struct lzv_group *g = &w->f->index.group[i];
+
+	w->group = i;
+	w->group_at = 0;
+	if (i == w->f->index.count)
+		return;
+	w->width = g->width;
+	w->group_at = w->at + g->span;
+	w->group_record = w->record + g->records;
+	w->group_raw = w->raw + g->raw;
+}
+
+/* Steps over groups of the index up to the one that holds a place. */
 static void skip_groups(struct lzv_walk *w, uint64_t record, uint64_t raw)
 {
-	const struct lzv_index *x = &w->f->index;
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; w->f->indexed && i < x->count; i++) {
-		const struct lzv_group *g = &x->group[i];
-
-		w->width = g->width;
-		if (record < w->record + g->records || raw < w->raw + g->raw)
-			return;
-		w->record += g->records;
-		w->raw += g->raw;
-		w->at += g->span;
+	if (!w->f->indexed)
+		return;
+	enter_group(w, 0);
+	while (w->group_at && record >= w->group_record && raw >= w->group_raw) {
+		w->at = w->group_at;
+		w->record = w->group_record;
+		w->raw = w->group_raw;
+		enter_group(w, ++i);
 	}
+}
+
+/* Behind a record: is this a group's end, and does all of it match? */
+static int leave_group(struct lzv_walk *w, struct filter_error *err)
+{
+	if (!w->group_at || w->at < w->group_at)
+		return 1;
+	if (w->at != w->group_at || w->record != w->group_record ||
+	    w->raw != w->group_raw)
+		return filter_fail(err, FILTER_E_CORRUPT, w->item_at,
+				   "records don't match the index");
+	enter_group(w, w->group + 1);
+	return 1;
+}
+
+int lzv_walk_settle(struct lzv_walk *w, struct filter_error *err)
+{
+	size_t group = w->group;
+	int got = 1;
+
+	while (got > 0 && w->group_at && w->group == group)
+		got = lzv_walk_next(w, err);
+	return got < 0 ? got : 0;
 }
 
 void lzv_walk_to_record(struct lzv_walk *w, uint64_t record)
@@ -395,7 +429,7 @@ int lzv_walk_next(struct lzv_walk *w, struct filter_error *err)
 			w->record += !w->more;
 			w->raw += w->it.raw_size;
 			w->more = w->it.more;
-			return 1;
+			return leave_group(w, err);
 		}
 		got = walk_control(w, p, have, err);
 	}

@@ -22,7 +22,7 @@ struct lzv_find {
 	unsigned flags;			/* of the first stream's header */
 	bool indexed;			/* the file is one stream with an index */
 	struct lzv_index index;
-	uint64_t end;			/* indexed: offset of the end item */
+	uint64_t index_at;		/* indexed: offset of the index item */
 };
 
 /* Reads the header and, if there is one, the index. */
@@ -52,16 +52,23 @@ struct lzv_walk {
 	bool more;			/* the last record item goes on */
 	struct lzv_item it;		/* the item at item_at; sizes alone */
 	uint64_t item_at;
+	size_t group;			/* of the index; what must hold behind it: */
+	uint64_t group_at, group_record, group_raw;	/* group_at 0: none */
 	uint8_t buf[4096];
 	uint64_t buf_at;
 	size_t buf_len;
 };
 /* From the beginning, or from the group of the index that holds a place. */
-int lzv_walk_start(struct lzv_walk *w, struct lzv_find *f, struct filter_error *err);
+void lzv_walk_start(struct lzv_walk *w, struct lzv_find *f);
 void lzv_walk_to_record(struct lzv_walk *w, uint64_t record);
 void lzv_walk_to_raw(struct lzv_walk *w, uint64_t raw);
 /* 1: w->it is the next record item, 0: the file has no more, or an error. */
 int lzv_walk_next(struct lzv_walk *w, struct filter_error *err);
+/*
+ * Walks to the end of the index's group, where its totals must match: a head
+ * that was hopped over and lies is noticed.  0, or an error.
+ */
+int lzv_walk_settle(struct lzv_walk *w, struct filter_error *err);
 /* Does the record item w->it have this key?  1, 0 or an error. */
 int lzv_walk_key_is(struct lzv_walk *w, const uint8_t *key, size_t n,
 		    struct filter_error *err);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * records.h - what vcompress and vdecompress do with records
+ *
+ * --records=FRAMING packs records one by one and gives them back in their
+ * framing (records.c, which is vconvert's pipeline with the two ends fixed);
+ * --record, --key and --range read a part of an .lzv file (records_read.c).
+ */
+#ifndef RECORDS_H
+#define RECORDS_H
+
+#include "cmd.h"
+#include "code.h"
+
+/* Dies on a framing that can't be had: one with a flag, or a container. */
+void records_check(const char *framing);
+
+/* As pack_run() and unpack_run(). */
+int records_pack(const struct pack *p, const char *framing,
+		 struct filter_error *err);
+int records_unpack(const struct unpack *u, const char *framing,
+		   struct filter_error *err);
+
+/* Which part of an .lzv file is wanted; one of the three. */
+struct records_part {
+	uint64_t record;	/* SIZE_UNKNOWN = not by number */
+	const char *key;
+	const char *range;	/* "OFF:LEN" */
+};
+static inline bool records_part_wanted(const struct records_part *p)
+{
+	return p->record != SIZE_UNKNOWN || p->key || p->range;
+}
+/* Reads it from the open input into the sink. */
+int records_read(const struct input *in, const struct records_part *part,
+		 uint64_t memory, struct sink *sink, struct filter_error *err);
+
+#endif
