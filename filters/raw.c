@@ -40,7 +40,8 @@ static int raw_step(struct coder *c, enum coder_mode mode,
 	size_t n = c->in_len < c->out_len ? c->in_len : c->out_len;
 
 	(void)err;
-	memcpy(c->out, c->in, n);
+	if (n)
+		memcpy(c->out, c->in, n);
 	c->in += n;
 	c->in_len -= n;
 	c->out += n;
