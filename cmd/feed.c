@@ -104,7 +104,8 @@ static void tune(struct feed *f, bool may_start)
 	if (!f->tuned && S_ISFIFO(f->in->st.st_mode))
 		fcntl(f->in->fd, F_SETPIPE_SZ, PIPE_SIZE);
 	f->tuned = true;
-	if (may_start && f->threads > 1)
+	/* A file's bytes are a copy away: handing chunks over costs as much. */
+	if (may_start && f->threads > 1 && !f->in->regular)
 		start_reader(f);
 }
 

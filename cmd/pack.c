@@ -53,8 +53,8 @@ static int job_open(void *ctx, struct job *job)
 	struct packing *k = ctx;
 	struct pack_job *j = (struct pack_job *)job;
 
-	j->in = malloc(in_size(k));
-	j->out = malloc(out_size(k));
+	j->in = buffer_make(in_size(k));
+	j->out = buffer_make(out_size(k));
 	j->block = calloc(k->per_job, sizeof(*j->block));
 	if (j->in && j->out && j->block)
 		return 0;

@@ -49,6 +49,9 @@ struct pipeline {
 	void (*interrupt)(void *ctx);
 };
 
+/* Memory for a job's buffer, uninitialised, to be freed by free(); or NULL. */
+void *buffer_make(size_t size);
+
 /*
  * Runs to the end or to the first error in stream order.  0, or the error's
  * code with *err filled.  workers >= 1; jobs >= 2 (workers + 2 is a good

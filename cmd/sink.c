@@ -47,8 +47,13 @@ static void go_on(struct sink *k)
 	k->tuned = true;
 	if (k->out->discard)
 		return;
-	if (!fstat(k->out->fd, &st) && S_ISFIFO(st.st_mode))
+	if (fstat(k->out->fd, &st))
+		return;
+	if (S_ISFIFO(st.st_mode))
 		fcntl(k->out->fd, F_SETPIPE_SZ, PIPE_SIZE);
+	/* Nothing waits on a device such as /dev/null. */
+	if (S_ISCHR(st.st_mode))
+		return;
 	if (k->threads < 2 || ring_open(&k->ring))
 		return;
 	k->running = !pthread_create(&k->thread, NULL, writer_main, k);

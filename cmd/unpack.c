@@ -15,6 +15,9 @@
 /* Bytes of a magic number that can be believed against a file's suffix. */
 #define STRONG_MAGIC 4
 
+/* Four jobs of the largest LZ4 blocks, 4 MiB packed and as much unpacked. */
+#define BLOCKS_BUDGET ((uint64_t)64 << 20)
+
 /* No member of a format with a magic number is shorter. */
 #define SHORT_PEEK 8
 
@@ -133,6 +136,16 @@ static int option_refused(const struct unpack *u, const struct filter *f,
 	return 0;
 }
 
+/* Blocks are faster, the stream needs less memory. */
+static bool by_blocks(const struct unpack *u, const struct filter *f,
+		      const uint8_t *head, size_t n)
+{
+	if (!f->unpack_blocks || !f->unpack)
+		return f->unpack_blocks;
+	return u->budget >= BLOCKS_BUDGET &&
+	       f->unpack_blocks->suits(head, n, &u->params);
+}
+
 static int member_decode(struct unpack *u, const struct filter *f,
 			 const uint8_t *head, size_t n, struct filter_error *err)
 {
@@ -144,7 +157,7 @@ static int member_decode(struct unpack *u, const struct filter *f,
 
 	if (code)
 		return code;
-	if (f->unpack_blocks && (!f->unpack || f->unpack_blocks->suits(head, n, &u->params)))
+	if (by_blocks(u, f, head, n))
 		code = unpack_member_blocks(u, f, &m, err);
 	else
 		code = member_stream(u, f, &m, err);

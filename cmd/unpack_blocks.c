@@ -67,7 +67,7 @@ static int grow(struct unpacking *k, struct unpack_job *j, size_t cap)
 
 	if (cap > k->job_max)
 		return fail(j, FILTER_E_MEMORY, "a block is above the memory limit");
-	bigger = malloc(cap);
+	bigger = buffer_make(cap);
 	if (!bigger)
 		return fail(j, FILTER_E_MEMORY, "out of memory");
 	if (j->have)
@@ -85,13 +85,18 @@ static int grow(struct unpacking *k, struct unpack_job *j, size_t cap)
 /* More bytes behind those that are there, until `need` stand at in. */
 static int read_more(struct unpacking *k, struct unpack_job *j, size_t need)
 {
+	/* No more than a job's worth, or the rest would grow from job to job. */
+	size_t most = need > j->have + 2 * BATCH_SIZE ? need : j->have + 2 * BATCH_SIZE;
+
 	while (j->have < need) {
+		size_t room;
 		ptrdiff_t got;
 
 		/* Grown by what came, not by what a header claims. */
 		if (j->have == j->own_cap && grow(k, j, 2 * j->have + BATCH_SIZE))
 			return j->job.err.code;
-		got = feed_read(k->u->feed, j->own + j->have, j->own_cap - j->have);
+		room = (j->own_cap < most ? j->own_cap : most) - j->have;
+		got = feed_read(k->u->feed, j->own + j->have, room);
 		if (got == SOURCE_PAUSE)
 			continue;
 		if (got < 0) {
@@ -191,7 +196,8 @@ static void take_rest(struct unpacking *k, struct unpack_job *j)
 {
 	size_t cap = k->rest_len + 2 * BATCH_SIZE;
 
-	if (j->own_cap < cap && grow(k, j, cap))
+	/* With room for a longer rest, so that the buffer stays. */
+	if (j->own_cap < cap && grow(k, j, cap + 2 * BATCH_SIZE))
 		return;
 	j->in = j->own;
 	if (k->rest_len)
@@ -276,11 +282,15 @@ static void worker_close(void *ctx, void *worker)
 
 static int out_room(struct unpack_job *j)
 {
+	size_t cap;
+
 	if (j->raw <= j->out_cap)
 		return 0;
+	/* Rounded up, so that the next job of about this size fits too. */
+	cap = ((size_t)j->raw + BATCH_SIZE) / BATCH_SIZE * BATCH_SIZE;
 	free(j->out);
-	j->out = malloc((size_t)j->raw);
-	j->out_cap = j->out ? (size_t)j->raw : 0;
+	j->out = buffer_make(cap);
+	j->out_cap = j->out ? cap : 0;
 	if (j->out)
 		return 0;
 	j->blocks = 0;
