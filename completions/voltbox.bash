@@ -9,7 +9,7 @@ _vcompress()
 		--favor) COMPREPLY=($(compgen -W 'speed balance size' -- "$cur")); return;;
 	esac
 	case $cur in
-	-*) COMPREPLY=($(compgen -W ' --format= -F --fast --dictionary= -D --long --check --no-check --block-size= --favor= --transpose= --no-probe --refuse --flush-interval= --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --verify --sidecar= --decompress -d --test -t --list -l --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
+	-*) COMPREPLY=($(compgen -W ' --format= -F --fast --dictionary= -D --long --check --no-check --block-size= --favor= --transpose= --records= --no-probe --refuse --flush-interval= --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --verify --sidecar= --decompress -d --test -t --list -l --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
 		case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;
 	*) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames;;
 	esac
@@ -25,7 +25,7 @@ _vdecompress()
 		--trailing) COMPREPLY=($(compgen -W 'error warn ignore' -- "$cur")); return;;
 	esac
 	case $cur in
-	-*) COMPREPLY=($(compgen -W ' --decompress -d --test -t --list -l --format= -F --dictionary= -D --size= --trailing= --pass-through --max-output= --max-ratio= --long --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --sparse --no-sparse --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
+	-*) COMPREPLY=($(compgen -W ' --decompress -d --test -t --list -l --format= -F --dictionary= -D --size= --trailing= --pass-through --max-output= --max-ratio= --records= --record= --key= --range= --long --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --sparse --no-sparse --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
 		case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;
 	*) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames;;
 	esac
