@@ -32,6 +32,10 @@ check:: all test-tools
 quick:: all test-tools
 	@rm -f $(BUILD)/tally
 
+# Inlining by force makes a sanitized compile of the encoder take minutes.
+SANITIZE := -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all \
+	-Dalways_inline=unused
+
 -include $(sort $(wildcard tests/*/*.mk))
 
 quick::

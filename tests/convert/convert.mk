@@ -8,8 +8,7 @@ convert_files = $(shell find $(SHARED)/corpus -type f -size +20k 2>/dev/null)
 $(BUILD)/tests/retoken_test: tests/convert/retoken_test.c tests/enc/ref_decode.c \
 		$(convert_src) $(wildcard filters/*.h asm/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) -g -O1 -fsanitize=address,undefined \
-		-fno-sanitize-recover=all $(convert_inc) -o $@ $(filter %.c %.S,$^) -llz4
+	$(CC) $(STD) $(WARN) $(SANITIZE) $(convert_inc) -o $@ $(filter %.c %.S,$^) -llz4
 
 quick:: $(BUILD)/tests/retoken_test
 	$(TALLY) retoken $< -n 1000
@@ -43,8 +42,7 @@ bench:: bench-retoken
 $(BUILD)/tests/lzv_test: tests/convert/lzv_test.c $(filters_src) $(asm_src) \
 		$(wildcard filters/*.h asm/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(WARN) -g -O1 -fsanitize=address,undefined \
-		-fno-sanitize-recover=all $(convert_inc) -o $@ $(filter %.c %.S,$^) $(LIBS)
+	$(CC) $(STD) $(WARN) $(SANITIZE) $(convert_inc) -o $@ $(filter %.c %.S,$^) $(LIBS)
 
 quick:: $(BUILD)/tests/lzv_test
 	$(TALLY) lzv $<
