@@ -13,15 +13,23 @@
 #include "vprobe_bench.h"
 #include "vprobe_blocks.h"
 
-struct vprobe vprobe = { .sample = (uint64_t)1 << 20 };
+struct vprobe vprobe;
 
-enum mode { MODE_PROBE, MODE_TEE, MODE_BENCH, MODE_TRAIN, MODE_COLUMNS,
-	    MODE_BLOCKS };
-static int mode;
+#define SAMPLE ((uint64_t)1 << 20)
+#define ROUNDS 5
+
+/* What to do with an input; one bit each, at most one may be asked for. */
+enum mode {
+	MODE_PROBE = 1, MODE_QUIET = 2, MODE_TEE = 4, MODE_CHOOSE = 8, MODE_BENCH = 16,
+	MODE_TRAIN = 32, MODE_COLUMNS = 64, MODE_BLOCKS = 128,
+};
+static int tee, train_asked, columns, blocks_asked, bench_asked;
+static unsigned mode;
 static struct choose_options terms;
-static struct bench_options bench = { .rounds = 5 };
+static struct bench_options bench = { .rounds = 0 };
 /* zstd's own default; more is seldom better (zstd(1)). */
-static struct train_options train = { .dict_size = 112640 };
+#define DICT_SIZE 112640
+static struct train_options train;
 static int goal = -1;
 
 static struct blocks_options blocks;
@@ -40,7 +48,7 @@ static const unsigned goal_bits[] = {
 static void take_bench(const struct opt *o, const char *list)
 {
 	(void)o;
-	mode = MODE_BENCH;
+	bench_asked = 1;
 	if (list)
 		vprobe.codecs = list;
 }
@@ -49,19 +57,19 @@ static const struct opt options[] = {
 	{ OPT_GROUP, .help = "What to do" },
 	{ OPT_SET, 'q', "quiet", &vprobe.quiet, NULL,
 		"say nothing: status 0 = worth packing, 3 = not", .value = 1 },
-	{ OPT_SET, 0, "tee", &mode, NULL,
-		"pass standard input on while probing it", .value = MODE_TEE },
+	{ OPT_SET, 0, "tee", &tee, NULL,
+		"pass standard input on while probing it", .value = 1 },
 	{ OPT_WORD, 0, "for", &goal, "GOAL",
 		"choose: transport, storage, read-heavy, web, web-static, web-dynamic",
 		.words = goal_words },
 	{ OPT_CALL, 0, "bench", NULL, "[LIST]",
 		"measure codecs in memory on all of the file", .call = take_bench },
-	{ OPT_SET, 0, "train", &mode, NULL,
-		"train a zstd dictionary on a file's records", .value = MODE_TRAIN },
-	{ OPT_SET, 0, "columns", &mode, NULL,
-		"compare rows and columns of fixed-width records", .value = MODE_COLUMNS },
-	{ OPT_SET, 0, "blocks", &mode, NULL,
-		"count what LZ4 and lzvolt data consist of", .value = MODE_BLOCKS },
+	{ OPT_SET, 0, "train", &train_asked, NULL,
+		"train a zstd dictionary on a file's records", .value = 1 },
+	{ OPT_SET, 0, "columns", &columns, NULL,
+		"compare rows and columns of fixed-width records", .value = 1 },
+	{ OPT_SET, 0, "blocks", &blocks_asked, NULL,
+		"count what LZ4 and lzvolt data consist of", .value = 1 },
 	{ OPT_GROUP, .help = "For a choice" },
 	{ OPT_TEXT, 0, "bandwidth", &terms.bandwidth, "RATE",
 		"of the link or the storage: 1Gbit, 200MB/s", .value = 0 },
@@ -101,7 +109,8 @@ static const struct opt options[] = {
 		.min = 4096, .max = (int64_t)1 << 32 },
 	{ OPT_SET, 0, "json", &common.json, NULL,
 		"a line of JSON for each file", .value = 1 },
-	{ OPT_ADD, 'v', "verbose", &say_level, NULL, "say more", .value = 1 },
+	{ OPT_SET, 'v', "verbose", &vprobe.verbose, NULL, "list every window too",
+		.value = 1 },
 	{ .kind = OPT_END },
 };
 
@@ -116,30 +125,68 @@ static void quiet_one(const char *path)
 	finding_free(&f);
 }
 
-/* Terms without a goal would be options that do nothing. */
-static void terms_check(void)
+static unsigned mode_asked(void)
 {
-	bool storage = terms.reads || terms.price;
-	unsigned bits = goal < 0 ? 0 : goal_bits[goal];
+	const struct { int asked; unsigned mode; } rows[] = {
+		{ tee, MODE_TEE }, { goal >= 0, MODE_CHOOSE }, { bench_asked, MODE_BENCH },
+		{ train_asked, MODE_TRAIN }, { columns, MODE_COLUMNS },
+		{ blocks_asked, MODE_BLOCKS },
+	};
+	unsigned asked = 0;
 
-	if (storage && bits != 1u << COST_STORAGE)
-		die("--reads and --price belong to --for storage");
-	if (terms.write_budget && bits != 1u << COST_READ_HEAVY)
-		die("--write-budget belongs to --for read-heavy");
-	if ((terms.bandwidth || terms.rtt) && (!bits || bits == 1u << COST_STORAGE))
-		die("--bandwidth and --rtt belong to --for transport, read-heavy and web");
-	if ((bench.block || bench.seed || bench.csv || bench.plot || bench.svg) &&
-	    mode != MODE_BENCH)
-		die("--block, --seed, --csv, --plot and --svg belong to --bench");
-	if (train.out && mode != MODE_TRAIN)
-		die("--output belongs to --train");
-	if (vprobe.records && mode != MODE_TRAIN && mode != MODE_BLOCKS)
-		die("--records belongs to --train and --blocks");
-	if (width && mode != MODE_COLUMNS)
-		die("--width belongs to --columns");
-	if ((blocks.format || blocks.each) && mode != MODE_BLOCKS)
-		die("--format and --each belong to --blocks");
-	terms.goals = bits;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (asked && rows[i].asked)
+			die("one of --tee, --for, --bench, --train, --columns, --blocks at a time");
+		asked |= rows[i].asked ? rows[i].mode : 0;
+	}
+	return asked ? asked : vprobe.quiet ? MODE_QUIET : MODE_PROBE;
+}
+
+/* An option that would do nothing in this mode is refused. */
+static void options_check(void)
+{
+	unsigned goals = goal < 0 ? 0 : goal_bits[goal];
+	const unsigned timed = ~(1u << COST_STORAGE);
+	const struct { bool given; unsigned modes; const char *words; } rows[] = {
+		{ vprobe.quiet, MODE_QUIET | MODE_TEE, "-q: nothing else but --tee" },
+		{ vprobe.verbose, MODE_PROBE | MODE_TEE, "-v belongs to a plain probe" },
+		{ terms.reads || terms.price, goals == 1u << COST_STORAGE ? MODE_CHOOSE : 0,
+		  "--reads and --price belong to --for storage" },
+		{ terms.write_budget, goals == 1u << COST_READ_HEAVY ? MODE_CHOOSE : 0,
+		  "--write-budget belongs to --for read-heavy" },
+		{ terms.bandwidth || terms.rtt, goals & timed ? MODE_CHOOSE : 0,
+		  "--bandwidth and --rtt belong to --for transport, read-heavy and web" },
+		{ bench.block || bench.rounds || bench.seed || bench.csv || bench.plot ||
+		  bench.svg, MODE_BENCH,
+		  "--block, --rounds, --seed, --csv, --plot and --svg belong to --bench" },
+		{ bench.csv && common.json, 0, "--csv or --json" },
+		{ bench.plot && (common.json || bench.csv), 0, "--plot goes with the table" },
+		{ train.out || train.dict_size, MODE_TRAIN,
+		  "--output and --dict-size belong to --train" },
+		{ vprobe.records, MODE_TRAIN | MODE_BLOCKS,
+		  "--records belongs to --train and --blocks" },
+		{ vprobe.records && blocks.format, 0, "--records or --format" },
+		{ width, MODE_COLUMNS, "--width belongs to --columns" },
+		{ blocks.format || blocks.each, MODE_BLOCKS,
+		  "--format and --each belong to --blocks" },
+		{ vprobe.codecs, MODE_PROBE | MODE_TEE | MODE_CHOOSE | MODE_BENCH | MODE_TRAIN |
+		  MODE_COLUMNS, "--codecs: nothing is tried here" },
+		{ vprobe.sample, MODE_PROBE | MODE_QUIET | MODE_TEE | MODE_CHOOSE,
+		  "--sample: all of the input is used here" },
+		{ vprobe.quiet && common.json, 0, "-q says nothing, not even JSON" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].given && !(rows[i].modes & mode))
+			die("%s", rows[i].words);
+	terms.goals = goals;
+}
+
+static void defaults_set(void)
+{
+	vprobe.sample = vprobe.sample ? vprobe.sample : SAMPLE;
+	bench.rounds = bench.rounds ? bench.rounds : ROUNDS;
+	train.dict_size = train.dict_size ? train.dict_size : DICT_SIZE;
 }
 
 static void choose_of(const char *path)
@@ -197,20 +244,31 @@ static void tee_run(int operands)
 
 static void input_take(const char *path)
 {
-	if (mode == MODE_BENCH)
-		bench_file(path, &bench);
-	else if (mode == MODE_TRAIN)
-		train_file(path, &train);
-	else if (mode == MODE_COLUMNS)
-		columns_file(path, width);
-	else if (mode == MODE_BLOCKS)
-		blocks_file(path, &blocks);
-	else if (vprobe.quiet)
-		quiet_one(path);
-	else if (goal >= 0)
-		choose_of(path);
-	else
+	switch ((enum mode)mode) {
+	case MODE_PROBE:
 		probe_one(path);
+		break;
+	case MODE_QUIET:
+		quiet_one(path);
+		break;
+	case MODE_CHOOSE:
+		choose_of(path);
+		break;
+	case MODE_BENCH:
+		bench_file(path, &bench);
+		break;
+	case MODE_TRAIN:
+		train_file(path, &train);
+		break;
+	case MODE_COLUMNS:
+		columns_file(path, width);
+		break;
+	case MODE_BLOCKS:
+		blocks_file(path, &blocks);
+		break;
+	case MODE_TEE:
+		break;
+	}
 }
 
 static int vprobe_main(int argc, char **argv)
@@ -218,7 +276,13 @@ static int vprobe_main(int argc, char **argv)
 	static char *standard_input[] = { "-" };
 	int n = opt_parse(&vprobe_applet, argc, argv);
 
-	terms_check();
+	mode = mode_asked();
+	options_check();
+	defaults_set();
+	if (mode == MODE_TRAIN && n > 1)
+		die("--train makes one dictionary of one file");
+	if (mode == MODE_BENCH && bench.svg && n > 1)
+		die("--svg is one picture of one file");
 	if (mode == MODE_TEE) {
 		tee_run(n);
 		return say_status();

@@ -25,7 +25,7 @@
 
 /* What the user asked for; filled by vprobe.c, read by all. */
 struct vprobe {
-	int quiet;
+	int quiet, verbose;
 	uint64_t sample;		/* --sample: bytes */
 	const char *codecs;		/* --codecs, --bench=LIST */
 	const char *records;		/* --records */

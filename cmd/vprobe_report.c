@@ -84,6 +84,18 @@ static void say_windows(const struct finding *f, FILE *to)
 		format_size(buf, s->window[0].size), f->sampled ? " of the sample" : "");
 }
 
+/* -v: a line for each window. */
+static void list_windows(const struct probe_stats *s, FILE *to)
+{
+	for (unsigned i = 0; i < s->windows; i++) {
+		const struct probe_window *w = &s->window[i];
+
+		fprintf(to, "  %12llu  %6.3f bits, %5.1f %% seen before, saves %5.1f %%\n",
+			(unsigned long long)w->offset, w->entropy, 100 * w->match8,
+			100 * w->saving);
+	}
+}
+
 static void say_parts(const struct finding *f, FILE *to)
 {
 	const struct probe_stats *s = &f->stats;
@@ -164,6 +176,8 @@ void report_finding(const struct finding *f, const struct estimate *e, int n, FI
 	fprintf(to, "  repeats   %.1f %% of places have their next 8 bytes from before, "
 		"%.1f %% their next 4\n", 100 * s->match8, 100 * s->match4);
 	say_windows(f, to);
+	if (vprobe.verbose)
+		list_windows(s, to);
 	fprintf(to, "  verdict   %s: %s\n", verdicts[s->verdict], s->reason);
 	say_parts(f, to);
 	if (n)
