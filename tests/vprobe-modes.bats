@@ -102,7 +102,7 @@ load helper
 @test "--bench agrees with the libraries' own loops" {
 	needs_shared corpus
 	[ -x "$tools/probe-loops" ] || skip "build/tests/probe-loops is not built"
-	for try in 1 2 3; do
+	for _ in 1 2 3; do
 		"$tools/probe-loops" "$shared/corpus/json/earthquakes.json" >out && break
 	done
 	cat out >&2
@@ -215,8 +215,8 @@ load helper
 	status_is 1 vprobe --blocks v
 	grep -q -e '-F lzvolt' stderr
 	vprobe --blocks -F lzvolt v | grep -q '^  lzvolt    1, '
-	head -c 1000 v >cut
-	status_is 1 vprobe --blocks -F lzvolt cut
+	head -c 1000 v >short
+	status_is 1 vprobe --blocks -F lzvolt short
 	grep -q 'offset' stderr
 	status_is 1 vprobe --blocks -F gzip v
 }
