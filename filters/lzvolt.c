@@ -413,9 +413,7 @@ static inline int lz4_safe_decode(const struct kernel *kernel, const char *src, 
 		.open = 1,
 	};
 	error = section_decode(&s, kernel->lz4, even);
-	if (error)	/* as liblz4: where it went wrong, counted from -1 down */
-		return (int)(in - s.run.in) - 1;
-	return (int)(s.run.out - out);
+	return error ? (int)error : (int)(s.run.out - out);
 }
 
 int lzvolt_decompress_lz4_safe(const char *src, char *dst,
