@@ -114,8 +114,17 @@ void finding_free(struct finding *f);
 /* Reads a whole input into memory for modes that measure it; false = said. */
 bool load_all(const char *path, uint8_t **data, size_t *len);
 
-/* An expected saving of an eighth and more. */
+/*
+ * Would an eighth or more be saved?  Where the scan alone can't be trusted with
+ * that (near an eighth, few bytes, short repeats), zstd's level 3 is tried.
+ */
 bool finding_worth(const struct finding *f);
+/*
+ * Blocks of NOISE_BLOCK bytes of the sample, and how many of them the probe
+ * calls incompressible that packing itself uses.
+ */
+#define NOISE_BLOCK ((size_t)64 << 10)
+size_t finding_noise(const struct finding *f, size_t *blocks);
 
 struct estimate;
 /* e: n estimates to go with it, n may be 0. */

@@ -251,6 +251,17 @@ static bool on_front(const struct bench_table *t, int i, bool unpack)
 	return true;
 }
 
+/* A terminal is told where it is; nobody else wants to know. */
+static void progress_say(const struct bench_table *t, int round, const char *what)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (what)
+		fprintf(stderr, "\rround %d of %d: %-12s", round + 2, t->rounds + 1, what);
+	else
+		fprintf(stderr, "\r%40s\r", "");
+}
+
 static void table_measure(struct bench_table *t, struct arena *a)
 {
 	uint64_t seed = t->seed;
@@ -261,6 +272,7 @@ static void table_measure(struct bench_table *t, struct arena *a)
 		for (int k = 0; k < t->rows; k++) {
 			struct bench_row *row = &t->row[order[k]];
 
+			progress_say(t, round, row->choice.name);
 			if (round < 0) {
 				row_first(row, a);
 				continue;
@@ -269,6 +281,7 @@ static void table_measure(struct bench_table *t, struct arena *a)
 			side_measure(row, &row->unpack, a, true, round);
 		}
 	}
+	progress_say(t, 0, NULL);
 	for (int i = 0; i < t->rows; i++) {
 		side_end(&t->row[i].pack, t->rounds, a->len);
 		side_end(&t->row[i].unpack, t->rounds, a->len);

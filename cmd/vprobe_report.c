@@ -43,9 +43,13 @@ char *format_time(char *buf, double s)
 	return buf;
 }
 
-bool finding_worth(const struct finding *f)
+static void say_noise(const struct finding *f, FILE *to)
 {
-	return f->stats.saving >= 0.125;
+	size_t blocks, noise = finding_noise(f, &blocks);
+
+	if (blocks)
+		fprintf(to, "  packing   %zu of %zu blocks of 64 KiB would be stored as they are\n",
+			noise, blocks);
 }
 
 static void format_names(const struct finding *f, FILE *to)
@@ -178,6 +182,7 @@ void report_finding(const struct finding *f, const struct estimate *e, int n, FI
 	say_windows(f, to);
 	if (vprobe.verbose)
 		list_windows(s, to);
+	say_noise(f, to);
 	fprintf(to, "  verdict   %s: %s\n", verdicts[s->verdict], s->reason);
 	say_parts(f, to);
 	if (n)
@@ -233,6 +238,7 @@ static void json_parts(struct json *j, const struct finding *f)
 static void json_stats(struct json *j, const struct finding *f)
 {
 	const struct probe_stats *s = &f->stats;
+	size_t blocks;
 
 	json_text(j, "file", f->name);
 	json_number(j, "size", f->size);
@@ -252,6 +258,8 @@ static void json_stats(struct json *j, const struct finding *f)
 	json_text(j, "verdict", verdicts[s->verdict]);
 	json_text(j, "reason", s->reason);
 	json_bool(j, "worth", finding_worth(f));
+	json_number(j, "noise_blocks", finding_noise(f, &blocks));
+	json_number(j, "blocks", blocks);
 	json_parts(j, f);
 	json_windows(j, s);
 }

@@ -148,6 +148,59 @@ static void trial_end(struct trial *t, const struct bench *b)
 	free(t->packed);
 }
 
+/*
+ * The scan is trusted far from an eighth.  Between, and where four bytes repeat
+ * but eight don't or there are few bytes, a codec has the last word; that
+ * takes 10 ms on 1 MiB.
+ */
+#define TRUST_BELOW	0.02
+#define TRUST_ABOVE	0.40
+#define TRUST_BYTES	4096
+#define SHORT_REPEATS	0.05
+
+static bool scan_is_sure(const struct probe_stats *s)
+{
+	if (s->bytes < TRUST_BYTES)
+		return false;
+	return s->saving > TRUST_ABOVE ||
+	       (s->saving < TRUST_BELOW && s->match4 < SHORT_REPEATS);
+}
+
+bool finding_worth(const struct finding *f)
+{
+	size_t n = f->sample.len, cap = run_bound(n);
+	struct filter_error err;
+	struct choice zstd;
+	struct coder_run run;
+	uint8_t *room;
+	ptrdiff_t got;
+
+	if (!n || scan_is_sure(&f->stats))
+		return n && f->stats.saving >= 0.125;
+	choices_parse("zstd:3", &zstd);
+	room = need(cap);
+	run_open(&run, &zstd, false, NULL, 0);
+	got = run_code(&run, f->sample.data, n, n, room, cap, &err);
+	run_close(&run);
+	free(room);
+	return got > 0 && (size_t)got <= n - n / 8;
+}
+
+size_t finding_noise(const struct finding *f, size_t *blocks)
+{
+	const struct sample *s = &f->sample;
+	size_t noise = 0;
+
+	*blocks = 0;
+	for (size_t at = 0; at < s->len; at += NOISE_BLOCK) {
+		size_t n = s->len - at < NOISE_BLOCK ? s->len - at : NOISE_BLOCK;
+
+		noise += probe_incompressible(s->data + at, n);
+		++*blocks;
+	}
+	return noise;
+}
+
 int estimate_all(const struct finding *f, const char *list, int repeats,
 		 struct estimate *e)
 {

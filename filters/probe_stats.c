@@ -8,8 +8,8 @@
  * (cells - 1) / (2 N ln 2) bits (Miller, 1955): windows have it added, for
  * order 1 it is told beside the figure.
  *
- * The expected saving is a model, not a trial: repeated stretches shrink to a
- * fifteenth, the rest to its order-0 entropy.  It is made to be right about
+ * The expected saving is a model, not a trial: long repeats shrink to a
+ * fifteenth, short ones to less than half, the rest to its order-0 entropy.  It is made to be right about
  * "an eighth or not"; what a codec really saves, trials tell.
  */
 #include "probe.h"
@@ -18,7 +18,9 @@
 #include <string.h>
 
 #define WORTH		0.125	/* an eighth saved */
-#define MATCH_COST	0.067	/* of a byte, for a byte inside a match */
+#define MATCH_COST	0.067	/* of a byte, for a byte inside a long match */
+#define SHORT_COST	0.45	/* ... inside one of 4 to 7 bytes */
+#define TOO_SHORT	32	/* bytes: any frame is longer than what it saves */
 #define PART_SHARE	16	/* a part is a sixteenth of the input at least */
 
 double probe_entropy(const uint64_t *count, unsigned n)
@@ -63,9 +65,12 @@ static double match_share(const struct probe_counts *c, uint64_t seen)
 	return runs + (1 - runs) * (c->grams ? (double)seen / (double)c->grams : 0);
 }
 
-static double saving_expected(double entropy, double match8)
+static double saving_expected(double entropy, double match4, double match8)
 {
-	return 1 - (match8 * MATCH_COST + (1 - match8) * entropy / 8);
+	double plain = entropy / 8;
+
+	return 1 - (match8 * MATCH_COST + (match4 - match8) * fmin(plain, SHORT_COST) +
+		    (1 - match4) * plain);
 }
 
 static void window_fill(struct probe_window *w, const struct probe_counts *c,
@@ -76,7 +81,7 @@ static void window_fill(struct probe_window *w, const struct probe_counts *c,
 	w->entropy = (float)entropy_corrected(c);
 	w->match4 = (float)match_share(c, c->seen4);
 	w->match8 = (float)match_share(c, c->seen8);
-	w->saving = (float)saving_expected(w->entropy, w->match8);
+	w->saving = (float)saving_expected(w->entropy, w->match4, w->match8);
 }
 
 static void windows_fill(struct probe_scan *s, struct probe_stats *r,
@@ -210,7 +215,10 @@ static void parts_fill(struct probe_stats *r)
 
 static void verdict_fill(struct probe_stats *r)
 {
-	if (r->parts > 1) {
+	if (r->bytes < TOO_SHORT) {
+		r->verdict = PROBE_STORE;
+		r->reason = r->bytes ? "too short to save anything" : "empty";
+	} else if (r->parts > 1) {
 		r->verdict = PROBE_MIXED;
 		r->reason = "parts of it pack and parts don't";
 	} else if (r->parts && r->part[0].packs) {
@@ -220,7 +228,7 @@ static void verdict_fill(struct probe_stats *r)
 			    "some bytes are far more frequent than others";
 	} else {
 		r->verdict = PROBE_STORE;
-		r->reason = r->bytes ? "even bytes, next to no repeats" : "empty";
+		r->reason = "even bytes, next to no repeats";
 	}
 }
 
@@ -239,7 +247,7 @@ void probe_scan_end(struct probe_scan *s, struct probe_stats *r)
 	r->match4 = match_share(&all, all.seen4);
 	r->match8 = match_share(&all, all.seen8);
 	r->runs = all.places ? (double)all.runs / (double)all.places : 0;
-	r->saving = r->bytes ? saving_expected(entropy_corrected(&all), r->match8) : 0;
+	r->saving = r->bytes ? saving_expected(entropy_corrected(&all), r->match4, r->match8) : 0;
 	order1_fill(s, r);
 	parts_fill(r);
 	verdict_fill(r);
