@@ -3,11 +3,13 @@
  * main.c - one program, its applets by name
  *
  * The applet is chosen by the name the program was called by, or by the first
- * argument after "voltbox".  Start-up, in this order: the applet's name, so
- * that messages carry it; signal handlers, before any output can exist; then
+ * argument after "voltbox".  Start-up, in this order: the three standard
+ * descriptors, before any file could take the number of one; the applet's name,
+ * so that messages carry it; signal handlers, before any output can exist; then
  * the applet.  At the end standard output is closed and its error counts.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,20 @@ static const struct applet *const applets[] = {
 	NULL,
 };
 
+/*
+ * A standard descriptor that the parent closed is filled with one that fails as
+ * the closed one would: reading 0 and writing 1 or 2 is EBADF.  Else the first
+ * file we open would get that number, and messages would go into it.
+ */
+static void descriptors_fill(void)
+{
+	static const int wrong_way[] = { O_WRONLY, O_RDONLY, O_RDONLY };
+
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", wrong_way[fd]) != fd)
+			exit(STATUS_ERROR);
+}
+
 static const struct applet *applet_find(const char *name)
 {
 	for (size_t i = 0; applets[i]; i++)
@@ -37,6 +53,7 @@ static int applet_run(const struct applet *a, int argc, char **argv)
 {
 	say_start(a->name);
 	signals_start();
+	progress_listen();
 	say_raise((enum status)a->main(argc, argv));
 	stdout_close();
 	return say_status();
@@ -136,6 +153,7 @@ int main(int argc, char **argv)
 
 	if (!argc)
 		return STATUS_ERROR;
+	descriptors_fill();
 	a = applet_find(slash ? slash + 1 : argv[0]);
 	if (a)
 		return applet_run(a, argc, argv);

@@ -21,7 +21,7 @@
 
 #define REDRAW_SECONDS 0.1
 
-static _Atomic uint64_t bytes_in, bytes_out, bytes_expected;
+static _Atomic uint64_t bytes_in, bytes_out, bytes_expected = SIZE_UNKNOWN;
 static char current[128];		/* the file's name, cut */
 static bool drawn, drawing;
 static double started, last_drawn;
@@ -56,8 +56,10 @@ static void on_usr1(int sig)
 	(void)sig;
 	p = put_text(p, say_applet());
 	p = put_text(p, ": ");
-	p = put_text(p, current);
-	p = put_text(p, ": ");
+	if (*current) {
+		p = put_text(p, current);
+		p = put_text(p, ": ");
+	}
 	p = put_number(p, bytes_in);
 	if (expected != SIZE_UNKNOWN) {
 		p = put_text(p, " of ");
@@ -78,24 +80,21 @@ static bool wanted(void)
 	return common.progress > 0 || say_level >= SAY_WARNINGS;
 }
 
-static void start_once(void)
+void progress_listen(void)
 {
-	static bool ready;
-	struct sigaction sa = { .sa_handler = on_usr1, .sa_flags = SA_RESTART };
+	struct sigaction now, ours = { .sa_handler = on_usr1, .sa_flags = SA_RESTART };
 
-	if (ready)
-		return;
-	sigaction(SIGUSR1, &sa, NULL);
-	drawing = wanted();
-	ready = true;
+	if (!sigaction(SIGUSR1, NULL, &now) && now.sa_handler != SIG_IGN)
+		sigaction(SIGUSR1, &ours, NULL);
 }
 
 void progress_start(const char *file, uint64_t expected)
 {
 	snprintf(current, sizeof(current), "%s", file);
+	say_clean(current, strlen(current));
 	bytes_in = bytes_out = 0;
 	bytes_expected = expected;
-	start_once();
+	drawing = wanted();
 	if (drawing)
 		started = last_drawn = clock_seconds();
 }

@@ -37,6 +37,7 @@ char *format_size(char buf[16], uint64_t n);
  * Progress: one line on standard error, redrawn at most ten times a second,
  * on a terminal only; and one plain line whenever SIGUSR1 comes, anywhere.
  */
+void progress_listen(void);	/* from the start: SIGUSR1 never ends us */
 void progress_start(const char *file, uint64_t expected);	/* SIZE_UNKNOWN */
 /* Cheap; from the main thread.  Totals so far. */
 void progress_tick(uint64_t in, uint64_t out);

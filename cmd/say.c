@@ -47,8 +47,7 @@ enum status say_status(void)
 	return worst;
 }
 
-/* Control characters of a file's name must not reach the terminal. */
-static void clean(char *line, size_t n)
+void say_clean(char *line, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
@@ -78,7 +77,7 @@ static void say(const char *file, const char *fmt, va_list ap)
 		n = add(line, n, cap, ": ");
 	}
 	n = add(line, n, cap, text);
-	clean(line, n);
+	say_clean(line, n);
 	line[n++] = '\n';
 	progress_clear();
 	if (write(STDERR_FILENO, line, n) < 0)

@@ -43,6 +43,9 @@ void say_warning(const char *file, const char *fmt, ...)
 void say_note(const char *file, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Control characters of a file's name must not reach the terminal: "?". */
+void say_clean(char *text, size_t n);
+
 /*
  * A codec's error with its offset.  FILTER_E_REFUSED becomes STATUS_REFUSED;
  * CMD_E_WRITE is said with its errno, and silent when that is EPIPE.
