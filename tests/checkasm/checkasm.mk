@@ -29,3 +29,9 @@ check-aarch64:
 	sh tests/checkasm/aarch64 $(BUILD) --rounds=4000 $(CHECKASM)
 
 .PHONY: checkasm check-aarch64
+
+# Not in check: minutes.  MUTATE_ARCH="x86_64 aarch64" does both.
+mutate:
+	sh tests/checkasm/mutate $(BUILD) $(MUTATE_ARCH)
+
+.PHONY: mutate
