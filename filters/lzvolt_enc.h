@@ -82,8 +82,9 @@ bool enc_wide_pays(const struct enc_out *out, size_t even_bytes, size_t wide_byt
  */
 typedef void enc_finder(struct enc_out *out, void *state, int level);
 
-enc_finder enc_fast, enc_opt;
+enc_finder enc_fast, enc_chain, enc_opt;
 
+size_t enc_chain_state(void);
 size_t enc_opt_state(void);
 
 /* Bytes of state that enc_fast needs. */
