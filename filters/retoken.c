@@ -91,7 +91,15 @@ static bool wide_is_behind(const struct retoken *t)
 }
 
 /*
- * Reads a token with at most one chain byte for each length.  p has 40
+ * A plain token and what it moves: token, 14 literals moved as 16, offset and
+ * a chain byte.  More literals are looked at on their own.
+ */
+#define PLAIN_IN	24
+#define PLAIN_OUT	24
+#define LONG_MARGIN	40	/* chain bytes, offset, 31 that are moved too far */
+
+/*
+ * Reads a token with at most one chain byte for each length.  p has PLAIN_IN
  * readable bytes; false: not plain, or the literals come near the end.
  */
 static inline __attribute__((always_inline)) bool
@@ -103,7 +111,7 @@ plain_read(const uint8_t *p, const uint8_t *end, struct plain *s)
 
 	if (__builtin_expect(n == 15, 0)) {
 		n += *p++;
-		if (n == 15 + 255 || (size_t)(end - p) < n + 40)
+		if (n == 15 + 255 || (size_t)(end - p) < n + LONG_MARGIN)
 			return false;
 	}
 	s->literals = p;
@@ -125,14 +133,14 @@ void retoken_skip_even(struct token_reader *r)
 {
 	const uint8_t *at = r->at;
 	const uint8_t *end = r->end;
-	size_t made = r->made;
+	size_t made = r->made, stop = r->stop;
 	struct plain s;
 
-	while (end - at > 40 && plain_read(at, end, &s)) {
+	while (end - at > PLAIN_IN && plain_read(at, end, &s)) {
 		size_t from = made + s.literal_len;
 		size_t to = from + s.match + 4;
 
-		if (s.offset - 1U >= from || to + 16 > r->stop)
+		if (s.offset - 1U >= from || to + LZ4_MATCH_START > stop)
 			break;
 		made = to;
 		at = s.next;
@@ -151,7 +159,13 @@ static inline void literals_move(uint8_t *to, const uint8_t *from, size_t n)
 		move32(to + i, from + i);
 }
 
-/* Writes s in wide; needs the literals and 48 bytes of room. */
+/* Room that a plain sequence wants. */
+static inline size_t out_room(size_t literal_len)
+{
+	return literal_len <= 16 ? PLAIN_OUT : literal_len + LONG_MARGIN;
+}
+
+/* Writes s in wide; needs out_room(). */
 static inline __attribute__((always_inline)) uint8_t *
 plain_write_wide(uint8_t *q, const struct plain *s, uint32_t last)
 {
@@ -177,6 +191,15 @@ plain_write_wide(uint8_t *q, const struct plain *s, uint32_t last)
 }
 
 /*
+ * How far the output's address may be ahead of the input's before wide is
+ * behind: one subtraction a sequence instead of three.
+ */
+static intptr_t lead_allowed(const struct retoken *t)
+{
+	return (intptr_t)t->switch_out - (intptr_t)t->switch_in + SWITCH_LOSS;
+}
+
+/*
  * The fast loop: plain sequences into wide tokens.  It leaves the rest, all
  * edges and all verdicts to the careful step.
  */
@@ -186,27 +209,31 @@ static void widen_plain(struct retoken *t)
 	const uint8_t *end = t->in.end;
 	uint8_t *out = t->out.at;
 	size_t made = t->in.made;
+	uint8_t *out_end = t->out.end;
+	size_t stop = t->in.stop;
 	uint32_t last = t->out.offset;
+	intptr_t lead = lead_allowed(t);
 	struct plain s;
 
-	while (end - at > 40 && plain_read(at, end, &s)) {
+	while (end - at > PLAIN_IN && plain_read(at, end, &s)) {
 		size_t from = made + s.literal_len;
 		size_t to = from + s.match + 4;
 
-		if (s.offset - 1U >= from || to + 16 > t->in.stop ||
-		    (size_t)(t->out.end - out) < s.literal_len + 48)
+		if (s.offset - 1U >= from || to + LZ4_MATCH_START > stop ||
+		    (size_t)(out_end - out) < out_room(s.literal_len))
 			break;
 		out = plain_write_wide(out, &s, last);
 		last = s.offset;
 		made = to;
 		at = s.next;
-		if (at - t->switch_in + SWITCH_LOSS < out - t->switch_out) {
+		if (__builtin_expect((intptr_t)out - (intptr_t)at > lead, 0)) {
 			t->in.at = at;
 			t->in.made = made;
 			if (!switch_here(t))
 				break;
 			out = t->out.at;
 			last = 0;
+			lead = lead_allowed(t);
 		}
 	}
 	t->in.at = at;

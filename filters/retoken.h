@@ -232,7 +232,7 @@ static inline bool sequence_write(struct token_writer *w,
 
 /*
  * Reads even sequences without looking at what they say, as long as they are
- * plain: within the input and its margin, offset in range, 16 bytes or more
+ * plain: within the input and its margin, offset in range, 12 bytes or more
  * in front of r->stop.  Leaves the reader in front of the first one that isn't.
  */
 void retoken_skip_even(struct token_reader *r);

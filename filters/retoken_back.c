@@ -163,8 +163,13 @@ static int64_t back_even(struct back *b)
 	return b->wide ? 0 : b->out.at - b->dst;
 }
 
+/* As in retoken.c; a wide token has one more chain byte. */
+#define PLAIN_IN	24
+#define PLAIN_OUT	24
+#define LONG_MARGIN	40
+
 /*
- * Reads a wide token with at most one chain byte for each length; p has 40
+ * Reads a wide token with at most one chain byte for each length; p has PLAIN_IN
  * readable bytes.  False: not plain, or the literals come near the end.
  */
 static inline __attribute__((always_inline)) bool
@@ -177,7 +182,7 @@ plain_read(const uint8_t *p, const uint8_t *end, uint32_t last, struct plain *s)
 
 	if (n == 3) {
 		n += *p++;
-		if (n == 3 + 255 || (n > 15 && (size_t)(end - p) < n + 40))
+		if (n == 3 + 255 || (n > 15 && (size_t)(end - p) < n + LONG_MARGIN))
 			return false;
 	}
 	s->literals = p;
@@ -195,7 +200,7 @@ plain_read(const uint8_t *p, const uint8_t *end, uint32_t last, struct plain *s)
 	return true;
 }
 
-/* Writes s in even; needs the literals and 48 bytes of room. */
+/* Writes s in even; needs that room. */
 static inline __attribute__((always_inline)) uint8_t *
 plain_write_even(uint8_t *q, const struct plain *s)
 {
@@ -225,15 +230,18 @@ static void narrow_plain(struct back *b)
 	const uint8_t *end = b->in.end;
 	uint8_t *out = b->out.at;
 	size_t made = b->in.made;
+	uint8_t *out_end = b->out.end;
+	size_t stop = b->in.stop;
 	uint32_t last = b->in.offset;
 	struct plain s;
 
-	while (end - at > 40 && plain_read(at, end, last, &s)) {
+	while (end - at > PLAIN_IN && plain_read(at, end, last, &s)) {
 		size_t from = made + s.literal_len;
 		size_t to = from + s.match + 4;
 
-		if (s.offset - 1U >= from || to + LZ4_MATCH_START > b->in.stop ||
-		    (size_t)(b->out.end - out) < s.literal_len + 48)
+		if (s.offset - 1U >= from || to + LZ4_MATCH_START > stop ||
+		    (size_t)(out_end - out) < (s.literal_len <= 16 ? PLAIN_OUT :
+					       s.literal_len + LONG_MARGIN))
 			break;
 		out = plain_write_even(out, &s);
 		last = s.offset;

@@ -13,7 +13,7 @@ commands() {
 
 # run_page PAGE: runs them in the current folder; sets ran
 run_page() {
-	local line expect=
+	local line
 	ran=0
 	while IFS= read -r line; do
 		case $line in
