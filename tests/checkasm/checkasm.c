@@ -430,41 +430,6 @@ static void subsets_check(void)
 		fail("could not go back to the own choice");
 }
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* GB/s of each row on one text in one run; a look, not a measurement. */
-static void bench(const struct kernel *rows, size_t count)
-{
-	size_t n = 65536, cap = lzvolt_compress_bound(n);
-	uint8_t *plain = malloc(n), *packed = malloc(cap), *out = malloc(n + SLACK);
-	size_t len;
-
-	seed_now = seed_start;
-	gen_text(plain, n);
-	len = peer_pack(plain, n, packed, cap, 0);
-	for (size_t i = 0; i < count; i++) {
-		double best = 1e9, start;
-
-		for (int rep = 0; rep < 30 && lzvolt_kernel_runs(i); rep++) {
-			start = seconds();
-			for (int k = 0; k < 20; k++)
-				lzvolt_lz4_by(&rows[i], packed, len, out, n + SLACK, n);
-			start = seconds() - start;
-			best = start < best ? start : best;
-		}
-		printf("%-10s %6.2f GB/s\n", rows[i].name, 20.0 * (double)n / best * 1e-9);
-	}
-	free(plain);
-	free(packed);
-	free(out);
-}
-
 static const char *option(const char *arg, const char *name)
 {
 	size_t n = strlen(name);
@@ -519,7 +484,7 @@ int main(int argc, char **argv)
 		}
 	}
 	if (with_bench)
-		bench(rows, count);
+		bench_rows(seed_start);
 	printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
 	return failed != 0;
 }

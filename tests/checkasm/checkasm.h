@@ -59,6 +59,9 @@ extern const bool peer_there;
 size_t peer_pack(const uint8_t *plain, size_t n, uint8_t *to, size_t cap, uint32_t how);
 int peer_unpack(const uint8_t *packed, uint8_t *to, int packed_len, int cap);
 
+/* bench.c: prints GB/s of every row that runs here, unpacking one LZ4 block. */
+void bench_rows(uint64_t seed);
+
 /* vectors.c: calls `each` for every vector found; returns how many. */
 unsigned vectors_each(const char *shared, void (*each)(struct input *in, bool ok));
 
