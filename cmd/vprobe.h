@@ -5,7 +5,8 @@
  *	vprobe.c		options, one file after the other
  *	vprobe_input.c		samples, whole scans, --tee
  *	vprobe_report.c		what was found, for people and as JSON
- *	vprobe_codec.c		lists of codecs and levels; a codec in memory
+ *	vprobe_codec.c		lists of codecs and levels
+ *	vprobe_run.c		a codec run in memory
  *	vprobe_trial.c		estimates from a sample
  *	vprobe_choose.c		--for
  *	vprobe_bench.c		--bench: measuring
@@ -52,10 +53,13 @@ int choices_parse(const char *list, struct choice *c);
 struct coder_run {
 	const struct choice *choice;
 	const struct stream_ops *ops;
+	const struct unpack_ops *blocks;	/* NULL = by the stream */
 	struct filter_params params;
 	struct memory_source source;
-	void *state;
+	void *state, *worker;
 };
+/* Both directions can be had. */
+bool run_possible(const struct filter *f);
 void run_open(struct coder_run *r, const struct choice *c, bool unpack,
 	      const uint8_t *dict, size_t dict_len);
 /*
@@ -68,7 +72,8 @@ ptrdiff_t run_code(struct coder_run *r, const uint8_t *src, size_t n, size_t raw
 		   uint8_t *dst, size_t cap, struct filter_error *err);
 void run_close(struct coder_run *r);
 
-/* Room that any codec's result of n bytes fits. */
+/* Room that any codec's result of n bytes fits, packed or unpacked. */
+#define RUN_SLACK (((size_t)4 << 20) + ((size_t)256 << 10))
 size_t run_bound(size_t n);
 
 /*

@@ -46,7 +46,7 @@ static void arena_open(struct arena *a, uint8_t *raw, size_t len, size_t block)
 	a->stride = a->block + a->block / 8 + ((size_t)64 << 10) + 64;
 	a->packed = need(a->blocks * a->stride);
 	a->packed_len = need(a->blocks * sizeof(*a->packed_len));
-	a->back_cap = len + ((size_t)128 << 10);
+	a->back_cap = len + RUN_SLACK;
 	a->back = need(a->back_cap);
 	memset(a->packed, 1, a->blocks * a->stride);
 	memset(a->back, 1, a->back_cap);
@@ -356,7 +356,7 @@ static bool bench_show(const struct bench_table *t, const struct bench_options *
 	return !o->svg || svg_write(t, o->svg);
 }
 
-#define BENCH_DEFAULT "lz4:1,9,lzv:1,3,9,gzip:1,6,9,zstd:1,3,9,19,brotli:1,5,9"
+#define BENCH_DEFAULT "lz4:1,9,lzv:1,3,6,gzip:1,6,9,zstd:1,3,9,19,brotli:1,5,9"
 
 bool bench_file(const char *path, const struct bench_options *o)
 {

@@ -365,7 +365,7 @@ static char *list_present(const char *list)
 
 			snprintf(name, sizeof(name), "%.*s", (int)strcspn(w, ":"), w);
 			f = filter_by_name(name);
-			keep = f && !f->missing && f->pack && f->unpack;
+			keep = f && !f->missing && run_possible(f);
 		}
 		if (keep) {
 			strcat(out, *out ? "," : "");
@@ -378,7 +378,7 @@ static char *list_present(const char *list)
 
 char *codecs_or(const char *list)
 {
-	return list_present(vprobe.codecs ? vprobe.codecs : list);
+	return vprobe.codecs ? strdup(vprobe.codecs) : list_present(list);
 }
 
 static void choose_one(const struct finding *f, const struct goal *g,

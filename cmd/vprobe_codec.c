@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vprobe_codec.c - lists of codecs and levels; a codec run in memory
- *
- * The stream face is the one that every codec has, and with a source that
- * hands out the whole input at once and a buffer that takes the whole output
- * it costs next to nothing over the library's own one-shot call.
+ * vprobe_codec.c - lists of codecs and levels
  */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "vprobe.h"
 
@@ -21,14 +16,6 @@ void *need(size_t n)
 	if (!p)
 		die("no memory for %zu bytes", n);
 	return p;
-}
-
-double cpu_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static void choice_set(struct choice *c, const struct filter *f, int level)
@@ -92,7 +79,7 @@ static const struct filter *codec_named(const char *name)
 		die("no codec '%s'", name);
 	if (f->missing)
 		die("codec %s: %s", name, f->missing);
-	if (!f->pack || !f->unpack)
+	if (!run_possible(f))
 		die("codec %s can't be measured: it has one direction only", name);
 	return f;
 }
@@ -127,63 +114,4 @@ int choices_parse(const char *list, struct choice *c)
 		item_add(w, c, &n, &f);
 	free(copy);
 	return n;
-}
-
-void run_open(struct coder_run *r, const struct choice *c, bool unpack,
-	      const uint8_t *dict, size_t dict_len)
-{
-	memset(r, 0, sizeof(*r));
-	r->choice = c;
-	r->ops = unpack ? c->filter->unpack : c->filter->pack;
-	filter_params_init(&r->params);
-	r->params.level = c->level;
-	r->params.threads = 1;
-	r->params.dict = dict;
-	r->params.dict_len = dict_len;
-	memory_source_set(&r->source, NULL, 0);
-}
-
-/* Ready for an input of this size: reset, or opened anew where it can't. */
-static bool run_ready(struct coder_run *r, struct filter_error *err)
-{
-	if (r->state && r->ops->reset && !r->ops->reset(r->state, &r->params, err))
-		return true;
-	if (r->state)
-		r->ops->close(r->state);
-	r->state = r->ops->open(&r->params, &r->source.src, err);
-	return r->state != NULL;
-}
-
-ptrdiff_t run_code(struct coder_run *r, const uint8_t *src, size_t n, size_t raw,
-		   uint8_t *dst, size_t cap, struct filter_error *err)
-{
-	size_t done = 0;
-	ptrdiff_t got;
-
-	r->params.size = raw;
-	memory_source_set(&r->source, src, n);
-	*err = (struct filter_error){ .code = FILTER_OK };
-	if (!run_ready(r, err))
-		return err->code ? err->code : FILTER_E_MEMORY;
-	do {
-		got = r->ops->read(r->state, dst + done, cap - done, err);
-		if (got < 0)
-			return got;
-		done += (size_t)got;
-	} while (got && cap - done >= ((size_t)64 << 10));
-	if (got)
-		return filter_fail(err, FILTER_E_MEMORY, 0, "result larger than its room");
-	return (ptrdiff_t)done;
-}
-
-void run_close(struct coder_run *r)
-{
-	if (r->state)
-		r->ops->close(r->state);
-	r->state = NULL;
-}
-
-size_t run_bound(size_t n)
-{
-	return n + n / 8 + ((size_t)256 << 10);
 }

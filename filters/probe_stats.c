@@ -9,8 +9,9 @@
  * order 1 it is told beside the figure.
  *
  * The expected saving is a model, not a trial: long repeats shrink to a
- * fifteenth, short ones to less than half, the rest to its order-0 entropy.  It is made to be right about
- * "an eighth or not"; what a codec really saves, trials tell.
+ * fifteenth, short ones to less than half, the rest to its order-0 entropy.
+ * It is made to be right about "an eighth or not"; what a codec really saves,
+ * trials tell.
  */
 #include "probe.h"
 
