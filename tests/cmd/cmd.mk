@@ -19,7 +19,7 @@ uninstall::
 	rm -f $(foreach a,voltbox $(APPLETS),$(fish_to)/$a.fish)
 
 tsan:
-	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="-O1 -g -fsanitize=thread" all test-tools
+	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="-O1 -g -fsanitize=thread -Dalways_inline=unused" all test-tools
 	BUILD=$(BUILD)/tsan tests/cmd/tsan
 
 .PHONY: tsan
