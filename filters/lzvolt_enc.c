@@ -290,7 +290,7 @@ static bool decides(struct enc_out *out)
 {
 	uint32_t before = out->chunk++;
 
-	return !out->out_at && !(before & out->chunk);
+	return enc_may_switch(out) && !(before & out->chunk);
 }
 
 void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,

@@ -73,6 +73,12 @@ void enc_write_as_is(struct enc_out *out, const struct enc_seq *seq, size_t n);
 void enc_switch(struct enc_out *out);
 void enc_finish(struct enc_out *out);
 
+/* A value of one header byte has no flag for a second section. */
+static inline bool enc_may_switch(const struct enc_out *out)
+{
+	return !out->out_at && out->src_end - out->src_begin >= 64;
+}
+
 /* Is wide worth it, when a value has so many bytes in even and in hybrid? */
 bool enc_wide_pays(const struct enc_out *out, size_t even_bytes, size_t wide_bytes);
 

@@ -403,7 +403,8 @@ static uint32_t choose(const struct opt *o, const struct enc_out *out)
 		if (final_cost(&o->node[id + k]) < final_cost(&o->node[best]))
 			best = id + k;
 	if (best != id && !out->out_at &&
-	    !enc_wide_pays(out, o->node[id].cost / BYTE, o->node[best].cost / BYTE))
+	    (!enc_may_switch(out) ||
+	     !enc_wide_pays(out, o->node[id].cost / BYTE, o->node[best].cost / BYTE)))
 		best = id;
 	return best;
 }

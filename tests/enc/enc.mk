@@ -8,9 +8,9 @@ $(BUILD)/tests/enc_test: $(enc_test_src) tests/enc/ref_decode.h $(BUILD)/liblzvo
 		$(enc_test_src) $(BUILD)/liblzvolt.a
 
 check-enc: $(BUILD)/tests/enc_test
-	$(BUILD)/tests/enc_test
+	$(TALLY) enc $(BUILD)/tests/enc_test
 
 check:: check-enc
 
 
-.PHONY: check-enc check
+.PHONY: check-enc

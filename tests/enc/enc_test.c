@@ -84,6 +84,12 @@ static void fill_few_symbols(uint8_t *p, size_t len)
 		p[i] = "abcd"[rnd() >> 62];
 }
 
+static void fill_two_symbols(uint8_t *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		p[i] = rnd() >> 63;
+}
+
 static void fill_period(uint8_t *p, size_t len)
 {
 	size_t period = 1 + rnd() % 70;
@@ -133,7 +139,8 @@ static const struct kind {
 	void (*fill)(uint8_t *p, size_t len);
 } kinds[] = {
 	{ "noise", fill_noise }, { "zero", fill_zero },
-	{ "few symbols", fill_few_symbols }, { "period", fill_period },
+	{ "few symbols", fill_few_symbols }, { "two symbols", fill_two_symbols },
+	{ "period", fill_period },
 	{ "records", fill_records }, { "copies", fill_copies },
 };
 
@@ -207,8 +214,9 @@ static void test_lengths(void)
 		8192, 8193, 20000, 65535, 65536, 65537, 70000, 131072, 200001, LEN_MAX,
 	};
 
+	/* below 64 a value can't be hybrid, however much the wide layout would save */
 	for (size_t len = 8; len < 200; len++)
-		check_size(len, 2);
+		check_size(len, len < 64 ? 20 : 2);
 	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
 		check_size(lens[i], lens[i] < 9000 ? 3 : 1);
 }
