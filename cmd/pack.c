@@ -312,8 +312,10 @@ static int run_stream(const struct pack *p, struct filter_error *err)
 
 int pack_run(const struct pack *p, struct filter_error *err)
 {
+	const struct pack_ops *blocks = p->filter->pack_blocks;
+
 	err->code = 0;
-	if (p->filter->pack_blocks)
+	if (blocks && (!blocks->suits || blocks->suits(&p->params)))
 		return run_blocks(p, err);
 	return run_stream(p, err);
 }

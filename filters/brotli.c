@@ -2,6 +2,9 @@
 /*
  * brotli.c - brotli streams (RFC 7932) by libbrotlienc and libbrotlidec
  *
+ * Packing goes by blocks (brotli_blocks.c) unless --long asks for a window
+ * that only one encoder over the whole stream can use.
+ *
  * A brotli stream has no magic number and no checksum.  Its first byte tells
  * the window, which is read here before the library allocates it, so that a
  * window above the memory budget is refused by its size.  Large windows (the
@@ -9,11 +12,12 @@
  * came with brotli 1.1; this row doesn't offer them, so that it builds with
  * every release.
  */
+#include "brotli_codec.h"
 #include "codecs.h"
 #include "coder.h"
+#include "serial.h"
 
 #include <brotli/decode.h>
-#include <brotli/encode.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +41,7 @@
 
 struct brotli_pack {
 	struct coder c;		/* first, so that the two cast */
+	void *serial;		/* by blocks (serial.h), or NULL and: */
 	BrotliEncoderState *enc;
 	uint8_t *piece;		/* PIECE_SIZE bytes, or NULL: not needed */
 	size_t pos, len;	/* bytes in it, from pos on not yet coded */
@@ -47,6 +52,8 @@ static void brotli_pack_close(void *state)
 {
 	struct brotli_pack *b = state;
 
+	if (b->serial)
+		serial_close(b->serial);
 	if (b->enc)
 		BrotliEncoderDestroyInstance(b->enc);
 	free(b->piece);
@@ -57,38 +64,73 @@ static void brotli_pack_close(void *state)
  * The window: what was asked for, else the library's default, made smaller
  * for a small input: it is 2^lgwin - 16 bytes.
  */
-static uint32_t brotli_window(const struct filter_params *p)
+uint32_t brotli_window(const struct filter_params *p)
 {
 	uint32_t lgwin = BROTLI_DEFAULT_WINDOW;
 
 	if (p->window_log)
 		return (uint32_t)p->window_log;
-	while (lgwin > BROTLI_MIN_WINDOW_BITS + 6 &&
+	while (lgwin > BROTLI_MIN_WINDOW_BITS + 8 &&
 	       p->size + 16 <= (uint64_t)1 << (lgwin - 1))
 		lgwin--;
 	return lgwin;
 }
 
-static int brotli_pack_params(BrotliEncoderState *enc,
-			      const struct filter_params *p,
-			      struct filter_error *err)
+/* What lies behind the largest window is all the same to an encoder. */
+static uint32_t brotli_offset(uint64_t offset)
 {
-	uint32_t level = (uint32_t)filter_level(&filter_brotli, p);
-	uint32_t lgwin = brotli_window(p);
-	uint32_t hint = p->size < HINT_MAX ? (uint32_t)p->size : HINT_MAX;
-	uint32_t large = lgwin > BROTLI_MAX_WINDOW_BITS;
-	bool ok = BrotliEncoderSetParameter(enc, BROTLI_PARAM_QUALITY, level) &&
-		BrotliEncoderSetParameter(enc, BROTLI_PARAM_LARGE_WINDOW, large) &&
-		BrotliEncoderSetParameter(enc, BROTLI_PARAM_LGWIN, lgwin) &&
-		BrotliEncoderSetParameter(enc, BROTLI_PARAM_SIZE_HINT, hint);
+	return offset < HINT_MAX ? (uint32_t)offset : HINT_MAX;
+}
 
-	if (ok && lgwin >= BROTLI_MIN_WINDOW_BITS &&
-	    lgwin <= BROTLI_LARGE_MAX_WINDOW_BITS)
-		return FILTER_OK;
-	return filter_fail(err, FILTER_E_OPTION, SIZE_UNKNOWN,
-			   "brotli has windows of %d to %d bits, not %" PRIu32,
-			   BROTLI_MIN_WINDOW_BITS, BROTLI_LARGE_MAX_WINDOW_BITS,
-			   lgwin);
+BrotliEncoderState *brotli_encoder(const struct filter_params *p,
+				   uint64_t offset, uint64_t hint,
+				   struct filter_error *err)
+{
+	uint32_t lgwin = brotli_window(p);
+	const struct {
+		BrotliEncoderParameter name;
+		uint32_t value;
+	} set[] = {
+		{ BROTLI_PARAM_QUALITY, (uint32_t)filter_level(&filter_brotli, p) },
+		{ BROTLI_PARAM_LARGE_WINDOW, lgwin > BROTLI_MAX_WINDOW_BITS },
+		{ BROTLI_PARAM_LGWIN, lgwin },
+		{ BROTLI_PARAM_SIZE_HINT, hint < HINT_MAX ? (uint32_t)hint : HINT_MAX },
+		{ BROTLI_PARAM_STREAM_OFFSET, brotli_offset(offset) },
+	};
+	BrotliEncoderState *enc;
+
+	if (lgwin < BROTLI_MIN_WINDOW_BITS || lgwin > BROTLI_LARGE_MAX_WINDOW_BITS) {
+		filter_fail(err, FILTER_E_OPTION, SIZE_UNKNOWN,
+			    "brotli has windows of %d to %d bits, not %" PRIu32,
+			    BROTLI_MIN_WINDOW_BITS, BROTLI_LARGE_MAX_WINDOW_BITS,
+			    lgwin);
+		return NULL;
+	}
+	enc = BrotliEncoderCreateInstance(NULL, NULL, NULL);
+	if (!enc)
+		coder_no_memory(err);
+	for (size_t i = 0; enc && i < sizeof(set) / sizeof(set[0]); i++)
+		BrotliEncoderSetParameter(enc, set[i].name, set[i].value);
+	return enc;
+}
+
+static int brotli_pack_setup(struct brotli_pack *b,
+			     const struct filter_params *p, struct source *src,
+			     struct filter_error *err)
+{
+	if (brotli_pack_blocks.suits(p)) {
+		b->serial = serial_open(&brotli_pack_blocks, p, src, err);
+		return b->serial ? FILTER_OK : err->code;
+	}
+	b->enc = brotli_encoder(p, 0, p->size, err);
+	if (!b->enc)
+		return err->code;
+	if (filter_level(&filter_brotli, p) < 2) {
+		b->piece = malloc(PIECE_SIZE);
+		if (!b->piece)
+			return coder_no_memory(err);
+	}
+	return FILTER_OK;
 }
 
 static void *brotli_pack_open(const struct filter_params *p,
@@ -99,19 +141,12 @@ static void *brotli_pack_open(const struct filter_params *p,
 	if (filter_level_check(&filter_brotli, p, err))
 		return NULL;
 	b = calloc(1, sizeof(*b));
-	if (!b || !(b->enc = BrotliEncoderCreateInstance(NULL, NULL, NULL))) {
-		free(b);
+	if (!b) {
 		coder_no_memory(err);
 		return NULL;
 	}
 	coder_start(&b->c, src);
-	if (filter_level(&filter_brotli, p) < 2) {
-		b->piece = malloc(PIECE_SIZE);
-		if (!b->piece)
-			coder_no_memory(err);
-	}
-	if ((filter_level(&filter_brotli, p) < 2 && !b->piece) ||
-	    brotli_pack_params(b->enc, p, err)) {
+	if (brotli_pack_setup(b, p, src, err)) {
 		brotli_pack_close(b);
 		return NULL;
 	}
@@ -191,7 +226,11 @@ static int brotli_pack_step(struct coder *c, enum coder_mode mode,
 static ptrdiff_t brotli_pack_read(void *state, uint8_t *dst, size_t cap,
 				  struct filter_error *err)
 {
-	return coder_pack(state, brotli_pack_step, dst, cap, err);
+	struct brotli_pack *b = state;
+
+	if (b->serial)
+		return serial_read(b->serial, dst, cap, err);
+	return coder_pack(&b->c, brotli_pack_step, dst, cap, err);
 }
 
 /* --- unpacking --- */
@@ -368,10 +407,11 @@ static const struct stream_ops brotli_unpack_ops = {
 const struct filter filter_brotli = {
 	.name = "brotli",
 	.suffix = ".br",
-	.flags = FILTER_HEADERLESS | FILTER_LONG | FILTER_SINGLE,
+	.flags = FILTER_HEADERLESS | FILTER_LONG | FILTER_SINGLE | FILTER_BLOCK_SIZE,
 	.level_min = 0, .level_default = 5, .level_max = 11,
 	.pack = &brotli_pack_ops,
 	.unpack = &brotli_unpack_ops,
+	.pack_blocks = &brotli_pack_blocks,
 	.library = "brotli",
 	.version = brotli_version,
 };

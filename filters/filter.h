@@ -172,6 +172,9 @@ struct block {
  * order, tail.  The bytes depend on where blocks are cut and on nothing else.
  */
 struct pack_ops {
+	/* Whether these parameters can go this way, else the stream face takes
+	   them; NULL = all can. */
+	bool (*suits)(const struct filter_params *p);
 	size_t history;		/* bytes before a block that block() may read */
 	size_t head_max, tail_max;
 	size_t (*block_size)(const struct filter_params *p);

@@ -464,6 +464,34 @@ static void test_refuse(const struct filter *f)
 	bytes_free(&out);
 }
 
+/* Many seams: blocks down to one byte. */
+static void test_seams(const struct filter *f, const struct bytes *raw)
+{
+	static const size_t sizes[] = { 1, 2, 3, 100, 1000, 65536, 70000 };
+
+	if (!(f->flags & FILTER_BLOCK_SIZE) || !f->pack_blocks || !raw->n)
+		return;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct filter_params p = params_for(f, raw->n);
+		struct filter_error err = { 0 };
+		int low = f->level_min < 0 ? 0 : f->level_min;
+
+		p.block_size = sizes[i];
+		if (raw->n / sizes[i] > 1000)
+			continue;
+		for (p.level = low; p.level <= f->level_max; p.level++) {
+			struct bytes out = { 0 };
+			int r = kit_pack_blocks(f->pack_blocks, &p, raw->p, raw->n,
+						&out, &err);
+
+			CHECK(r == 0, "%s: blocks of %zu: %s", f->name, sizes[i],
+			      err.what);
+			check_unpack(f, &out, 0, 0, 1000, raw);
+			bytes_free(&out);
+		}
+	}
+}
+
 static void test_codec(const struct filter *f)
 {
 	static const size_t sizes[] = { 0, 1, 40, 900 };
@@ -475,8 +503,15 @@ static void test_codec(const struct filter *f)
 		raw = kit_data(sizes[i], 1);
 		test_levels(f, &raw);
 		test_small(f, &raw);
+		test_seams(f, &raw);
 		bytes_free(&raw);
 	}
+	raw = kit_data(200000, 3);
+	test_seams(f, &raw);
+	bytes_free(&raw);
+	raw = kit_noise(140000, 3);
+	test_seams(f, &raw);
+	bytes_free(&raw);
 	raw = kit_data(700000, 2);
 	test_levels(f, &raw);
 	test_pause(f, &raw);
