@@ -63,6 +63,7 @@ struct opt {
 	uint32_t cheapest[SEGMENT + 1];	/* of the wide nodes */
 	uint32_t reached;	/* positions up to here have nodes */
 	uint32_t end;		/* of the segment, as a position */
+	uint32_t before;	/* the longest match one byte earlier */
 	uint32_t block;		/* price of a block beside its bytes */
 	uint32_t trailer;
 	const uint8_t *at;	/* position 0 of the segment */
@@ -133,6 +134,13 @@ static inline void offer_even(struct opt *o, uint32_t pos, const struct node *wa
 		*n = *way;
 }
 
+static inline bool matches_before(const struct opt *o, uint32_t pos, uint32_t off)
+{
+	const uint8_t *p = o->at + pos;
+
+	return (size_t)(p - o->tree.base) > off && p[-1] == p[-1 - (ptrdiff_t)off];
+}
+
 /*
  * Would this match have been as good a byte earlier?  It matches there too, and
  * the node has a literal in that place or the same match.  A long one is also
@@ -142,11 +150,10 @@ static inline void offer_even(struct opt *o, uint32_t pos, const struct node *wa
 static inline bool late(const struct opt *o, uint32_t pos,
 			const struct node *here, uint32_t off, uint32_t len)
 {
-	const uint8_t *p = o->at + pos;
-
-	return pos && (here->lit || here->off == off ||
-		       (len > LENGTH_LONG && here->len > ENC_MIN_MATCH && !here->gap)) &&
-	       (size_t)(p - o->tree.base) > off && p[-1] == p[-1 - (ptrdiff_t)off];
+	return pos && o->before > len && (here->lit || here->off == off ||
+		       (len > LENGTH_LONG && !here->gap &&
+			here->len > ENC_MIN_MATCH && here->len <= LENGTHS_ALL)) &&
+	       matches_before(o, pos, off);
 }
 
 /* Lengths worth a step: all short ones and those near the longest. */
@@ -269,7 +276,11 @@ static void repeats(struct opt *o, uint32_t pos)
 		struct node here = o->node[pos * NODES + k];
 		uint32_t len;
 
-		if (here.cost == NEVER || !here.off || here.cost > o->cheapest[pos] + WORTH_KEEPING || late(o, pos, &here, here.off, 0))
+		if (here.cost == NEVER || !here.off ||
+		    here.cost > o->cheapest[pos] + WORTH_KEEPING)
+			continue;
+		/* Then it was looked at a byte earlier, or is the match before. */
+		if (pos && matches_before(o, pos, here.off))
 			continue;
 		len = length_at(o, pos, here.off);
 		if (!len)
@@ -343,7 +354,8 @@ static void forward(struct opt *o)
 			even_matches(o, pos, m, n);
 			wide_matches(o, pos, m, n);
 		}
-		pos += n && m[n - 1].len >= LENGTH_ENOUGH ? m[n - 1].len : 1;
+		o->before = n ? m[n - 1].len : 0;
+		pos += o->before >= LENGTH_ENOUGH ? o->before : 1;
 	}
 	may_switch(o, pos);
 }
@@ -430,7 +442,7 @@ static void start(struct opt *o, const struct enc_out *out)
 	size_t left = o->limit - o->at;
 
 	o->end = left < SEGMENT ? left : SEGMENT;
-	o->reached = 0;
+	o->reached = o->before = 0;
 	for (int k = 0; k < NODES; k++)
 		o->node[k] = (struct node){ .cost = NEVER };
 	o->cheapest[0] = 0;

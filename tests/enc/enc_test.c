@@ -61,7 +61,7 @@ static uint8_t *fence_end(const struct fence *f, size_t len)
 	return f->map + f->size - len;
 }
 
-#define LEN_MAX		((size_t)400000)
+#define LEN_MAX		((size_t)200001)
 
 static struct fence src_room, dst_room, out_room;
 static void *state;
@@ -211,7 +211,7 @@ static void test_lengths(void)
 {
 	static const size_t lens[] = {
 		255, 256, 270, 511, 512, 1000, 1023, 1024, 1025, 4095, 4096, 8191,
-		8192, 8193, 20000, 65535, 65536, 65537, 70000, 131072, 200001, LEN_MAX,
+		8192, 8193, 20000, 65535, 65536, 65537, 200001,
 	};
 
 	/* below 64 a value can't be hybrid, however much the wide layout would save */
