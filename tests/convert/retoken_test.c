@@ -374,6 +374,63 @@ static void check_made_up(const uint8_t *noise)
 	free(raw);
 }
 
+/* Where the last token of a block stands. */
+static size_t last_token(const uint8_t *block, size_t len, size_t n)
+{
+	struct token_reader r = { .at = block, .end = block + len, .stop = n,
+				  .declared = n };
+	struct sequence s = { .match_len = 1 };
+	const uint8_t *at = block;
+
+	while (s.match_len) {
+		at = r.at;
+		CHECK(sequence_read(&r, &s, &token_even) == 0);
+	}
+	return at - block;
+}
+
+/* The unused half of the last token has no place in wide tokens. */
+static void check_spare(void)
+{
+	static char raw[4096], block[5000];
+	size_t n = 0;
+	int len;
+
+	while (n + 64 < sizeof(raw))
+		n += sprintf(raw + n, "{\"id\":%zu,\"role\":\"member\"}", n);
+	len = LZ4_compress_default(raw, block, (int)n, sizeof(block));
+	check_block((uint8_t *)block, len, (uint8_t *)raw, n);
+	block[last_token((uint8_t *)block, len, n)] |= 9;
+	check_block((uint8_t *)block, len, (uint8_t *)raw, n);
+}
+
+/* A switch that two bytes can't address: 65,536 bytes, most of them noise. */
+static void check_reach(void)
+{
+	size_t n = 65536, cap = LZ4_COMPRESSBOUND(65536), i;
+	uint8_t *raw = room(n), *block = room(cap);
+	int len;
+
+	for (i = 0; i < n; i++)
+		raw[i] = i < 65300 || i % 9 == 0 ? (uint8_t)next_random() : raw[i - 17];
+	len = LZ4_compress_HC((char *)raw, (char *)block, (int)n, (int)cap, 9);
+	check_block(block, len, raw, n);
+	free(raw);
+	free(block);
+}
+
+/* A repeated offset on a wide section's first block is no offset. */
+static void check_first_repeat(void)
+{
+	uint8_t v[105] = { 0x60, 0x64, 0xf0, 0x2d };
+
+	memset(v + 4, 'c', sizeof(v) - 4);
+	/* offset 1; then the block; then 32 literals */
+	memcpy(v + 64, "\x01\x00\x01\xc0\x1d", 5);
+	memcpy(v + 101, "\x40\x00\x40\x00", 4);
+	check_mutant_value(v, sizeof(v));
+}
+
 static void check_file(const char *name)
 {
 	FILE *f = fopen(name, "rb");
@@ -411,6 +468,10 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < rounds; i++)
 		check_made_up(text);
+	check_spare();
+	for (i = 0; i < 10; i++)
+		check_reach();
+	check_first_repeat();
 	for (; optind < argc; optind++)
 		check_file(argv[optind]);
 	free(text);
