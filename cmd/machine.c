@@ -65,40 +65,68 @@ static bool small_file(const char *folder, const char *file, char buf[64])
 	return read_small(path, buf, 64);
 }
 
+typedef void see_fn(const char *folder, uint64_t *most);
+
+static void see_share(double quota, double period, uint64_t *most)
+{
+	if (quota > 0 && period > 0)
+		least(most, (uint64_t)(quota / period + 0.999));
+}
+
 static void see_cpu(const char *folder, uint64_t *most)
 {
 	char buf[64];
 	double quota, period;
 
-	if (small_file(folder, "cpu.max", buf)) {
-		if (sscanf(buf, "%lf %lf", &quota, &period) != 2)
-			return;		/* "max" */
-	} else if (small_file(folder, "cpu.cfs_quota_us", buf)) {
-		quota = atof(buf);
-		if (quota <= 0 || !small_file(folder, "cpu.cfs_period_us", buf))
-			return;
-		period = atof(buf);
-	} else {
-		return;
-	}
-	if (period > 0)
-		least(most, (uint64_t)(quota / period + 0.999));
+	/* "max" isn't two numbers. */
+	if (small_file(folder, "cpu.max", buf) &&
+	    sscanf(buf, "%lf %lf", &quota, &period) == 2)
+		see_share(quota, period, most);
+}
+
+static void see_cpu_v1(const char *folder, uint64_t *most)
+{
+	char quota[64], period[64];
+
+	if (small_file(folder, "cpu.cfs_quota_us", quota) &&
+	    small_file(folder, "cpu.cfs_period_us", period))
+		see_share(atof(quota), atof(period), most);
+}
+
+static void see_bytes(const char *folder, const char *file, uint64_t *most)
+{
+	char buf[64];
+
+	if (small_file(folder, file, buf) && buf[0] >= '0' && buf[0] <= '9')
+		least(most, strtoull(buf, NULL, 10));
 }
 
 static void see_memory(const char *folder, uint64_t *most)
 {
-	char buf[64];
+	see_bytes(folder, "memory.max", most);
+}
 
-	if (!small_file(folder, "memory.max", buf) &&
-	    !small_file(folder, "memory.limit_in_bytes", buf))
-		return;
-	if (buf[0] >= '0' && buf[0] <= '9')
-		least(most, strtoull(buf, NULL, 10));
+static void see_memory_v1(const char *folder, uint64_t *most)
+{
+	see_bytes(folder, "memory.limit_in_bytes", most);
+}
+
+/* Is word one of the names between commas? */
+static bool listed(const char *names, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; names; names = strchr(names, ',')) {
+		names += *names == ',';
+		if (!strncmp(names, word, n) && (!names[n] || names[n] == ','))
+			return true;
+	}
+	return false;
 }
 
 /* One line of /proc/self/cgroup: number ":" controllers ":" path. */
-static void see_line(char *line, const char *controller,
-		     void (*see)(const char *folder, uint64_t *most), uint64_t *most)
+static void see_line(char *line, const char *controller, see_fn *see,
+		     see_fn *see_v1, uint64_t *most)
 {
 	char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
 	char root[128];
@@ -107,18 +135,15 @@ static void see_line(char *line, const char *controller,
 		return;
 	*path++ = 0;
 	names++;
-	if (!*names)
+	if (!*names) {
 		climb("/sys/fs/cgroup", path, see, most);
-	else if (strstr(names, controller)) {
+	} else if (listed(names, controller)) {
 		snprintf(root, sizeof(root), "/sys/fs/cgroup/%.100s", names);
-		climb(root, path, see, most);
-		snprintf(root, sizeof(root), "/sys/fs/cgroup/%.100s", controller);
-		climb(root, path, see, most);
+		climb(root, path, see_v1, most);
 	}
 }
 
-static void see_cgroups(const char *controller,
-			void (*see)(const char *folder, uint64_t *most),
+static void see_cgroups(const char *controller, see_fn *see, see_fn *see_v1,
 			uint64_t *most)
 {
 	char text[4096], *save, *line;
@@ -126,7 +151,7 @@ static void see_cgroups(const char *controller,
 	if (!read_small("/proc/self/cgroup", text, sizeof(text)))
 		return;
 	for (line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
-		see_line(line, controller, see, most);
+		see_line(line, controller, see, see_v1, most);
 }
 
 int machine_cpus(void)
@@ -141,7 +166,7 @@ int machine_cpus(void)
 		cpus = (uint64_t)CPU_COUNT(&set);
 	else if (sysconf(_SC_NPROCESSORS_ONLN) > 0)
 		cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	see_cgroups("cpu", see_cpu, &cpus);
+	see_cgroups("cpu", see_cpu, see_cpu_v1, &cpus);
 	if (!cpus)
 		cpus = 1;
 	return (int)cpus;
@@ -149,13 +174,15 @@ int machine_cpus(void)
 
 uint64_t machine_memory(void)
 {
-	uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-			(uint64_t)sysconf(_SC_PAGESIZE);
+	static uint64_t most;
 	struct rlimit as;
 
+	if (most)
+		return most;
+	most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	if (!getrlimit(RLIMIT_AS, &as) && as.rlim_cur != RLIM_INFINITY)
 		least(&most, as.rlim_cur);
-	see_cgroups("memory", see_memory, &most);
+	see_cgroups("memory", see_memory, see_memory_v1, &most);
 	return most;
 }
 

@@ -107,7 +107,7 @@ void pack_params(const struct filter *f, struct filter_params *p)
 	p->dict_len = po->dict_len;
 	p->favor = po->favor;
 	p->transpose = po->transpose;
-	p->memory = machine_budget(common.memory);
+	p->memory = common.memory;
 }
 
 /* Every option that not every codec has: refused where it means nothing. */

@@ -21,7 +21,8 @@ struct pack_options {
 };
 extern struct pack_options pack_options;
 
-/* Parameters for a codec; threads and size are for the caller to add. */
+/* Parameters for a codec; threads, size and a memory limit other than -M's
+   are for the caller to add. */
 void pack_params(const struct filter *f, struct filter_params *p);
 
 /* What came of one file: for JSON and -v. */

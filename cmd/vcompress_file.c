@@ -159,13 +159,16 @@ static void prepare(struct run *r)
 
 	p->filter = pack_options.filter;
 	pack_params(p->filter, &p->params);
+	/* What fits into a first chunk needs no look at the machine. */
+	if (!small)
+		p->params.memory = machine_budget(common.memory);
 	p->threads = small ? 1 : machine_threads(common.threads);
 	p->params.threads = p->threads;
 	p->params.size = small ? whole : r->in.left == SIZE_UNKNOWN ?
 			 SIZE_UNKNOWN : r->in.left + whole;
 	p->feed = &r->feed;
 	p->sink = &r->sink;
-	p->budget = p->params.memory;
+	p->budget = p->params.memory ? p->params.memory : UINT64_MAX;
 	sink_open(&r->sink, &r->out, p->threads);
 	if (pack_options.verify) {
 		r->feed.digest = XXH3_createState();

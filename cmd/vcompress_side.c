@@ -90,6 +90,7 @@ static int pack_one(struct side_run *r, struct pack *p, struct output *out,
 	p->threads = machine_threads(common.threads);
 	p->params.threads = p->threads;
 	p->params.size = r->len;
+	p->params.memory = machine_budget(common.memory);
 	p->budget = p->params.memory;
 	code = pack_run(p, err);
 	if (sink_close(&sink) && !code)
