@@ -14,7 +14,7 @@
 static const struct opt always[] = {
 	{ OPT_SET, 'h', "help", .help = "show this and end" },
 	{ OPT_SET, 0, "version", .help = "show versions and end" },
-	{ OPT_END },
+	{ .kind = OPT_END },
 };
 
 /* Where the description begins. */

@@ -91,7 +91,7 @@ static const struct opt options[] = {
 	{ OPT_SET, 't', "test", NULL, NULL, .help = "unpack, write nothing" },
 	{ OPT_SET, 'l', "list", NULL, NULL, .help = "tell what is in packed inputs" },
 	OPT_COMMON,
-	{ OPT_END },
+	{ .kind = OPT_END },
 };
 
 void pack_params(const struct filter *f, struct filter_params *p)

@@ -95,7 +95,7 @@ static const struct opt options[] = {
 	{ OPT_SET, 0, "no-sync", &vo->sync,
 		.help = "don't wait for the disk before a file is replaced", .value = 0 },
 	OPT_COMMON,
-	{ OPT_END },
+	{ .kind = OPT_END },
 };
 
 static FILE *report_to;

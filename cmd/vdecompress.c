@@ -80,7 +80,7 @@ static const struct opt options[] = {
 	{ OPT_SET, 0, "no-sparse", &uo->sparse, .help = "no holes",
 		.value = SPARSE_NEVER },
 	OPT_COMMON,
-	{ OPT_END },
+	{ .kind = OPT_END },
 };
 
 static void choose_filter(void)

@@ -168,7 +168,7 @@ bats_require_minimum_version 1.5.0
 	for a in $(voltbox --list); do
 		$a --help >help
 		grep -q "^Usage: $a" help
-		grep -q -- --threads help
+		grep -q -- --quiet help
 	done
 }
 
