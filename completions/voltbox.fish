@@ -97,7 +97,7 @@ complete -c vprobe -l records -r -d 'how --train and --blocks tell records apart
 complete -c vprobe -l codecs -r -d 'codecs and levels to try: zstd:1-9,lz4,brotli:5,11'
 complete -c vprobe -l sample -r -d 'bytes that -q and estimates look at (1 MiB)'
 complete -c vprobe -l json -d 'a line of JSON for each file'
-complete -c vprobe -s v -l verbose -d 'say more'
+complete -c vprobe -s v -l verbose -d 'list every window too'
 complete -c vprobe -s h -l help -d 'show this and end'
 complete -c vprobe -l version -d 'show versions and end'
 complete -c vconvert -l from -r -d 'how records stand in the input (default: by a container\'s magic)'
