@@ -46,7 +46,15 @@ check::
 	$(TALLY) bats $(RUN_BATS) tests
 	@sh tests/tally $(BUILD)/tally
 
+# What a build with sanitizers should run: all of the program, in less depth.
+check-sanitized: all test-tools
+	@rm -f $(BUILD)/tally
+	@$(MAKE) --no-print-directory filters-check probe-check
+	$(TALLY) bats $(RUN_BATS) --filter-tags quick tests
+	$(TALLY) damage $(RUN_BATS) tests/damage.bats tests/streams.bats tests/files.bats
+	@sh tests/tally $(BUILD)/tally
+
 check-long: all test-tools
 	BUILD=$(BUILD) $(BATS) --tap tests/long/stream.bats
 
-.PHONY: test-tools quick check check-long bench
+.PHONY: test-tools quick check check-sanitized check-long bench
