@@ -101,8 +101,10 @@ struct finding {
 	uint64_t size;
 	struct probe_stats stats;
 	struct sample sample;
+	uint8_t *head;			/* the first bytes, for the formats */
+	size_t head_len;
 	struct probe_format format[PROBE_LAYERS];
-	unsigned formats;
+	unsigned formats;		/* find_sample names none */
 	bool sampled;			/* the scan saw the sample only */
 };
 

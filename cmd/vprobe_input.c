@@ -18,6 +18,7 @@
 #include "vprobe.h"
 
 #define READ_SIZE	((size_t)1 << 20)
+#define HEAD_SIZE	((size_t)1 << 20)
 #define TEE_WHOLE	((uint64_t)8 << 20)
 #define TEE_LOOK	((uint64_t)64 << 10)
 #define TEE_STRIDE	((uint64_t)2 << 20)
@@ -116,9 +117,8 @@ static int sample_first(struct sample *s, struct input *in)
 static void formats_fill(struct finding *f)
 {
 	uint8_t *room = need(PROBE_ROOM);
-	size_t n = f->sample.pieces > 1 ? f->sample.piece : f->sample.len;
 
-	f->formats = probe_formats(f->sample.data, n, room, f->format);
+	f->formats = probe_formats(f->head, f->head_len, room, f->format);
 	free(room);
 }
 
@@ -166,32 +166,38 @@ bool find_sample(struct finding *f, const char *path)
 	f->size = f->sample.total;
 	f->sampled = !sample_whole(&f->sample);
 	scan_sample(f);
-	formats_fill(f);
 	return true;
 }
 
-/* Keeps the first bytes of a pipe for the sample. */
-static void sample_keep(struct sample *s, const uint8_t *p, size_t n)
+/* Appends what there is room for. */
+static void keep(uint8_t *to, size_t *len, size_t cap, const uint8_t *p, size_t n)
 {
-	size_t room = vprobe.sample - s->len;
+	n = n < cap - *len ? n : cap - *len;
+	memcpy(to + *len, p, n);
+	*len += n;
+}
 
-	n = n < room ? n : room;
-	memcpy(s->data + s->len, p, n);
-	s->len += n;
-	s->piece = s->len;
+/* Bytes of a pass in order: to the scan, the head and, of a pipe, the sample. */
+static void pass(struct finding *f, struct probe_scan *scan, const uint8_t *p, size_t n,
+		 bool sample)
+{
+	probe_scan_feed(scan, p, n);
+	keep(f->head, &f->head_len, HEAD_SIZE, p, n);
+	if (!sample)
+		return;
+	keep(f->sample.data, &f->sample.len, vprobe.sample, p, n);
+	f->sample.piece = f->sample.len;
 }
 
 static int scan_input(struct finding *f, struct input *in, struct probe_scan *scan,
-		      bool keep)
+		      bool sample)
 {
 	uint8_t *buf = need(READ_SIZE);
 	ptrdiff_t n;
 
 	while ((n = input_read(in, buf, READ_SIZE)) > 0) {
-		probe_scan_feed(scan, buf, (size_t)n);
+		pass(f, scan, buf, (size_t)n, sample);
 		f->size += (uint64_t)n;
-		if (keep)
-			sample_keep(&f->sample, buf, (size_t)n);
 	}
 	free(buf);
 	return (int)n;
@@ -210,6 +216,7 @@ bool find_all(struct finding *f, const char *path)
 	f->name = in.name;
 	seekable = in.regular && !lseek(in.fd, 0, SEEK_CUR);
 	scan = scan_new();
+	f->head = need(HEAD_SIZE);
 	if (seekable)
 		r = sample_seekable(&f->sample, &in);
 	else
@@ -274,9 +281,10 @@ static int write_all(const uint8_t *p, size_t n)
 
 static void tee_look(struct tee *t, const uint8_t *p, size_t n)
 {
-	probe_scan_feed(t->scan, p, n);
-	if (t->f->sample.len == t->done)
-		sample_keep(&t->f->sample, p, n);
+	if (t->done < TEE_WHOLE)
+		pass(t->f, t->scan, p, n, t->f->sample.len == t->done);
+	else
+		probe_scan_feed(t->scan, p, n);
 }
 
 /* Passes up to n bytes on and looks at them if asked; 0 = end, -errno. */
@@ -366,6 +374,7 @@ bool find_tee(struct finding *f)
 	memset(f, 0, sizeof(*f));
 	f->name = IO_STDIN_NAME;
 	f->sample = (struct sample){ .data = need(vprobe.sample), .pieces = 1 };
+	f->head = need(HEAD_SIZE);
 	t.scan = scan_new();
 	t.buf = need(READ_SIZE);
 	/* A larger pipe means fewer turns; where it can't be had, nothing is lost. */
@@ -387,5 +396,6 @@ bool find_tee(struct finding *f)
 void finding_free(struct finding *f)
 {
 	free(f->sample.data);
-	f->sample.data = NULL;
+	free(f->head);
+	f->sample.data = f->head = NULL;
 }

@@ -124,9 +124,9 @@ struct probe_format {
 /*
  * Names p's format and, as far as the codecs can decode its head, what is
  * inside, outermost first.  Returns how many of f[] it filled (at least 1).
- * p: the first bytes, 256 KiB are plenty; room: PROBE_ROOM bytes to work in.
+ * p: the first bytes, 1 MiB is plenty; room: PROBE_ROOM bytes to work in.
  */
-#define PROBE_ROOM ((size_t)128 << 10)
+#define PROBE_ROOM ((size_t)2 << 20)
 unsigned probe_formats(const uint8_t *p, size_t n, uint8_t *room,
 		       struct probe_format f[PROBE_LAYERS]);
 

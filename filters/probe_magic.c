@@ -218,6 +218,9 @@ void memory_source_set(struct memory_source *m, const uint8_t *p, size_t n)
 	m->n = n;
 }
 
+/* A record of .lzv has 512 KiB. */
+#define HEAD_DECODED (PROBE_ROOM / 2)
+
 static void *head_open(const struct filter *f, struct memory_source *m,
 		       const uint8_t *p, size_t n)
 {
@@ -230,9 +233,8 @@ static void *head_open(const struct filter *f, struct memory_source *m,
 	return f->unpack->open(&params, &m->src, &err);
 }
 
-/* What the decoder gives of the head before it ends, fails or out is full. */
-static size_t head_decode(const struct filter *f, const uint8_t *p, size_t n,
-			  uint8_t *out, size_t cap)
+static size_t head_by_stream(const struct filter *f, const uint8_t *p, size_t n,
+			     uint8_t *out)
 {
 	struct memory_source m;
 	struct filter_error err;
@@ -240,10 +242,65 @@ static size_t head_decode(const struct filter *f, const uint8_t *p, size_t n,
 	void *state = head_open(f, &m, p, n);
 
 	if (state) {
-		got = f->unpack->read(state, out, cap, &err);
+		got = f->unpack->read(state, out, HEAD_DECODED, &err);
 		f->unpack->close(state);
 	}
 	return got > 0 ? (size_t)got : 0;
+}
+
+/* The first block that holds something; 0 where it can't be had from n bytes. */
+static size_t first_block(const struct unpack_ops *ops, void *state, void *worker,
+			  const uint8_t *p, size_t n, uint8_t *out)
+{
+	struct filter_error err;
+	size_t at = 0, want;
+
+	while (at < n) {
+		struct block b = { .dst = out, .dst_cap = HEAD_DECODED, .offset = at };
+		ptrdiff_t got = ops->split(state, p + at, n - at, at, &want, &b, &err);
+
+		if (got <= 0 || b.raw > HEAD_DECODED)
+			return 0;
+		if (b.src_len && ops->block(worker, &b, &err))
+			return 0;
+		if (b.dst_len || b.end)
+			return b.dst_len;
+		at += (size_t)got;
+	}
+	return 0;
+}
+
+static size_t head_by_blocks(const struct filter *f, const uint8_t *p, size_t n,
+			     uint8_t *out)
+{
+	const struct unpack_ops *ops = f->unpack_blocks;
+	struct filter_params params;
+	struct filter_error err;
+	void *state, *worker = NULL;
+	size_t got = 0;
+
+	filter_params_init(&params);
+	if (!ops->suits(p, n, &params))
+		return 0;
+	state = ops->open(&params, &err);
+	if (state)
+		worker = ops->worker_open(&params, &err);
+	if (worker) {
+		got = first_block(ops, state, worker, p, n, out);
+		ops->worker_close(worker);
+	}
+	if (state)
+		ops->close(state);
+	return got;
+}
+
+/* What the decoder gives of the head before it ends, fails or out is full. */
+static size_t head_decode(const struct filter *f, const uint8_t *p, size_t n, uint8_t *out)
+{
+	if (f->missing)
+		return 0;
+	return f->unpack ? head_by_stream(f, p, n, out) :
+	       f->unpack_blocks ? head_by_blocks(f, p, n, out) : 0;
 }
 
 /*
@@ -251,7 +308,6 @@ static size_t head_decode(const struct filter *f, const uint8_t *p, size_t n,
  * the head must also decode to an eighth more than it is, without an error.
  */
 #define BROTLI_LOOK ((size_t)32 << 10)
-#define HEAD_DECODED ((size_t)64 << 10)
 
 static bool brotli_decodes(const struct filter *f, const uint8_t *p, size_t n,
 			   uint8_t *room)
@@ -331,9 +387,7 @@ unsigned probe_formats(const uint8_t *p, size_t n, uint8_t *room,
 		}
 		f[layers++] = (struct probe_format){ codec->name, KIND_PACKED, true,
 						     true, codec };
-		if (layers == PROBE_LAYERS || codec->missing || !codec->unpack)
-			return layers;
-		n = head_decode(codec, p + skip, n - skip, half, HEAD_DECODED);
+		n = layers < PROBE_LAYERS ? head_decode(codec, p + skip, n - skip, half) : 0;
 		p = half;
 		if (!n)
 			return layers;

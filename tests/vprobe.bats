@@ -136,12 +136,14 @@ noise() {
 # bats test_tags=quick
 @test "formats are named by content, layers outermost first" {
 	needs_codec zstd gzip brotli
+	needs_codec lzv
 	echo '{"a":1}' >t.json
 	tar -cf t.tar t.json
 	vcompress -F gzip -c t.tar >a
 	vcompress -F zstd -c a >b
 	vprobe b | grep -q '^b: zstd > gzip > tar archive,'
 	vprobe <b | grep -q '^(standard input): zstd > gzip > tar archive,'
+	vcompress -F lzv -c t.tar | vprobe | grep -q ': lzv > tar archive,'
 	vprobe t.json | grep -q '^t.json: JSON text,'
 	cp "$(command -v voltbox)" elf
 	vprobe elf | grep -q '^elf: ELF program,'
