@@ -54,7 +54,7 @@ static void libdeflate_close(void *state)
 }
 
 static const struct flate_packer packer = {
-	.library = "libdeflate",
+	.library = "libdeflate " LIBDEFLATE_VERSION_STRING,
 	.open = libdeflate_open,
 	.pack = libdeflate_pack,
 	.close = libdeflate_close,

@@ -21,7 +21,7 @@
  * into cap.
  */
 struct flate_packer {
-	const char *library;
+	const char *library;		/* name and version it was built with */
 	void *(*open)(int level);	/* NULL = no memory */
 	size_t (*pack)(void *state, const struct block *b, uint8_t *dst,
 		       size_t cap);
@@ -37,7 +37,7 @@ extern const struct flate_packer *const flate_libdeflate;	/* ... */
  * behind the last block's last byte; on FILTER_E_CORRUPT, *why says why.
  */
 struct flate_unpacker {
-	const char *library;
+	const char *library;		/* its name */
 	void *(*open)(void);		/* NULL = no memory */
 	void (*reset)(void *state);
 	int (*run)(void *state, struct coder *c, const char **why);

@@ -15,7 +15,7 @@
 #include "flate.h"
 
 #include <stdlib.h>
-#include <isa-l/igzip_lib.h>
+#include <isa-l.h>
 
 /* --- packing --- */
 
@@ -72,8 +72,12 @@ static size_t isal_packer_pack(void *state, const struct block *b,
 	return cap - k->z.avail_out;
 }
 
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
 static const struct flate_packer packer = {
-	.library = "isa-l",
+	.library = "isa-l " TEXT(ISAL_MAJOR_VERSION) "." TEXT(ISAL_MINOR_VERSION)
+		"." TEXT(ISAL_PATCH_VERSION),
 	.open = isal_packer_open,
 	.pack = isal_packer_pack,
 	.close = free,

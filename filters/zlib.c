@@ -13,6 +13,7 @@
 #include "serial.h"
 #include "zlib_unpack.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -331,6 +332,18 @@ FLATE_PACK_FACES(deflate);
 
 /* --- the rows --- */
 
+/* zlib's version and the engines that serve beside it. */
+static const char *flate_version(void)
+{
+	static _Thread_local char text[80];
+
+	snprintf(text, sizeof(text), "%s%s%s%s%s", zlibVersion(),
+		 flate_isal ? ", " : "", flate_isal ? flate_isal->library : "",
+		 flate_libdeflate ? ", " : "",
+		 flate_libdeflate ? flate_libdeflate->library : "");
+	return text;
+}
+
 static bool gzip_detect(const uint8_t *p, size_t n)
 {
 	return n >= 4 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8 &&
@@ -356,7 +369,7 @@ const struct filter filter_gzip = {
 	.unpack = &gzip_unpack_ops,
 	.pack_blocks = &gzip_blocks,
 	.library = "zlib",
-	.version = zlibVersion,
+	.version = flate_version,
 };
 
 const struct filter filter_zlib = {
@@ -370,7 +383,7 @@ const struct filter filter_zlib = {
 	.unpack = &zlib_unpack_ops,
 	.pack_blocks = &zlib_blocks,
 	.library = "zlib",
-	.version = zlibVersion,
+	.version = flate_version,
 };
 
 const struct filter filter_deflate = {
@@ -382,5 +395,5 @@ const struct filter filter_deflate = {
 	.unpack = &deflate_unpack_ops,
 	.pack_blocks = &deflate_blocks,
 	.library = "zlib",
-	.version = zlibVersion,
+	.version = flate_version,
 };

@@ -113,7 +113,8 @@ static void test_same_bytes(const struct filter *f, const struct bytes *raw,
 	for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++) {
 		struct bytes again;
 
-		if (raw->n / chunks[i] > 100000)
+		/* the slowest levels once on the longer input */
+		if (raw->n > 100000 && level == f->level_max && i != 3)
 			continue;
 		again = pack(f, &p, raw, chunks[i]);
 		CHECK(bytes_same(&whole, &again), "%s level %d: by %zu the bytes differ",
@@ -223,7 +224,8 @@ static void test_flipped(const struct filter *f, bool blocks,
 	struct bytes bad = { 0 };
 
 	bytes_add(&bad, packed->p, packed->n);
-	for (size_t i = 0; i < 8 * packed->n; i++) {
+	/* each bit of a short stream, one of each byte of a longer one */
+	for (size_t i = 0; i < 8 * packed->n; i += packed->n < 100 ? 1 : 9) {
 		struct bytes out = { 0 };
 		struct filter_error err = { 0 };
 		int r;
