@@ -56,9 +56,6 @@ static const struct opt options[] = {
 	{ OPT_TEXT, 0, "key", &uo->part.key, "KEY", .help = "lzv file: only the record with this key" },
 	{ OPT_TEXT, 0, "range", &uo->part.range, "OFF:LEN",
 		.help = "lzv file: only these decoded bytes" },
-	{ OPT_INT, 0, "long", &uo->window_log, "[N]",
-		.help = "taken for zstd's sake: any window decodes within -M",
-		.value = 27, .min = 10, .max = 31 },
 	{ OPT_TEXT, 0, "kernel", &uo->kernel, "NAME", .help = "lzvolt kernel to use" },
 
 	{ OPT_GROUP, .help = "Files" },

@@ -14,7 +14,7 @@ struct unpack_options {
 	uint8_t *dict;
 	size_t dict_len;
 	int test, list, force, to_stdout, remove, sync, recurse, sparse;
-	int trailing, pass_through, window_log;
+	int trailing, pass_through;
 	uint64_t max_output, max_ratio, size;
 	const char *out, *files0, *kernel, *records;
 	struct records_part part;	/* of an .lzv file */
