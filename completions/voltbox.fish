@@ -49,7 +49,6 @@ complete -c vdecompress -l records -r -d 'lzv: give records in a framing, see vc
 complete -c vdecompress -l record -r -d 'lzv file: only record N, from 0'
 complete -c vdecompress -l key -r -d 'lzv file: only the record with this key'
 complete -c vdecompress -l range -r -d 'lzv file: only these decoded bytes'
-complete -c vdecompress -l long -d 'taken for zstd\'s sake: any window decodes within -M'
 complete -c vdecompress -l kernel -r -d 'lzvolt kernel to use'
 complete -c vdecompress -s o -l output -r -d 'write to FILE'
 complete -c vdecompress -s c -l stdout -d 'write to standard output'
