@@ -347,3 +347,20 @@ assert j["ok"] is False and j["error"]["offset"] > 0 and j["error"]["reason"], j
 j = json.load(open("json"))
 assert (j["raw"], j["format"], j["level"], j["action"]) == (6, "zstd", 3, "pack"), j'
 }
+
+@test "threads: none for a small input, with -T1, or when affinity leaves one CPU" {
+	needs strace taskset
+	gen text 8M >plain
+	echo small >small
+	count() {
+		strace -f -qq -o trace -e trace=clone,clone3 "$@" >/dev/null
+		grep -c clone trace || true
+	}
+	[ "$(count vcompress -F lz4 -T4 -c small)" -eq 0 ]
+	[ "$(count vcompress -F lz4 -T1 -c plain)" -eq 0 ]
+	[ "$(count vcompress -F lz4 -T2 -c plain)" -eq 3 ]
+	[ "$(count taskset -c 0 vcompress -F lz4 -c plain)" -eq 0 ]
+	vcompress -F lz4 plain
+	[ "$(count vdecompress -T1 -c plain.lz4)" -eq 0 ]
+	[ "$(count vdecompress -T2 -c plain.lz4)" -eq 3 ]
+}
