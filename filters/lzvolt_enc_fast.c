@@ -191,18 +191,21 @@ INLINE bool next_match(const struct find *f, const uint8_t *p,
 	unsigned step = 1u << SKIP_SHIFT;
 	uint64_t v;
 
-	/* Right behind a match: its own copy, for the branch predictor. */
 	m->at = p;
 	if (__builtin_expect(p >= limit, 0))
 		return false;
-	v = enc_load64(p);
-	if (probe_repeat(f, p, v, off, m))
-		return true;
-	if (probe(f, p, v, m)) {
-		finish(f, anchor, limit, off, m);
-		return true;
+	/* Right behind a match: its own copy, for the branch predictor. */
+	if (!f->plan.lazy) {
+		v = enc_load64(p);
+		if (probe_repeat(f, p, v, off, m))
+			return true;
+		if (probe(f, p, v, m)) {
+			finish(f, anchor, limit, off, m);
+			return true;
+		}
+		p++;
 	}
-	for (p++; __builtin_expect(p < limit, 1); p += step++ >> SKIP_SHIFT) {
+	for (; __builtin_expect(p < limit, 1); p += step++ >> SKIP_SHIFT) {
 		v = enc_load64(p);
 		if (probe_repeat(f, p, v, off, m))
 			return true;
@@ -310,12 +313,15 @@ INLINE void parse(struct enc_out *out, void *state, struct plan plan)
 
 	clear(state, plan.bits);
 	while (parse_kept(&f, out, &cur, limit_of(&f, TAIL_ROOM)) && !out->full) {
-		if (out->out_at)
-			parse_bulk(&f, out, &cur, bulk, true);
-		else if (bulk - cur.p > RETHINK)
-			parse_bulk(&f, out, &cur, cur.p + RETHINK, false);
+		bool is_wide = out->out_at;
+		bool all = is_wide || bulk - cur.p <= RETHINK;
+		const uint8_t *limit = all ? bulk : cur.p + RETHINK;
+
+		/* A loop for each layout only where it is felt. */
+		if (plan.lazy || !is_wide)
+			parse_bulk(&f, out, &cur, limit, plan.lazy && is_wide);
 		else
-			parse_bulk(&f, out, &cur, bulk, false);
+			parse_bulk(&f, out, &cur, limit, true);
 		if (out->full)
 			return;
 	}
@@ -344,7 +350,6 @@ LOOP(lazy_1k, 10, 4, 1, false)
 LOOP(lazy_8k_size, 12, 4, 1, false)
 LOOP(lazy_8k, 12, 5, 1, false)
 LOOP(lazy_64k, 13, 5, 1, false)
-LOOP(lazy_far, 14, 5, 1, true)
 LOOP(lazy2_1k, 10, 4, 2, false)
 LOOP(lazy2_8k_size, 12, 4, 2, false)
 LOOP(lazy2_8k, 12, 5, 2, false)
@@ -363,7 +368,7 @@ void enc_fast(struct enc_out *out, void *state, int level)
 {
 	static const struct loops rows[3] = {
 		{ fast_1k, fast_8k, fast_8k_size, fast_64k, fast_far },
-		{ lazy_1k, lazy_8k, lazy_8k_size, lazy_64k, lazy_far },
+		{ lazy_1k, lazy_8k, lazy_8k_size, lazy_64k, lazy2_far },
 		{ lazy2_1k, lazy2_8k, lazy2_8k_size, lazy2_64k, lazy2_far },
 	};
 	const struct loops *row = &rows[level < 3 ? level - 1 : 2];
