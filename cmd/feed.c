@@ -8,8 +8,9 @@
  *
  * A chunk is filled as far as the caller wants latency: eager (unpacking)
  * stops when nothing more is at hand, so that what can be decoded is decoded
- * at once; with flush_ms, a silence of that length hands over what is there
- * and then a pause; else only a full chunk or the end stops it.
+ * at once; with flush_ms, so long after the first byte that no pause has
+ * followed yet, what is there is handed over and then a pause; else only a full
+ * chunk or the end stops it.
  *
  * Which thread touches what: `in` belongs to the reading thread while it runs;
  * all else is the caller's; the ring is between them.
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #include "feed.h"
+#include "report.h"
 #include "say.h"
 
 /* Pipes hold this much if the system lets us: fewer, larger hops. */
@@ -27,6 +29,25 @@
 
 /* A thread pays once so many bytes have come. */
 #define VOLUME 65536
+
+/* Waits for more, but not past the time when what was read must go out. */
+static bool flush_due(const struct feed *f)
+{
+	double left;
+
+	if (!f->owed || f->in->regular)
+		return false;
+	left = f->owed_since + f->flush_ms * 1e-3 - clock_seconds();
+	return left <= 0 || !input_wait(f->in, (int)(left * 1e3) + 1);
+}
+
+static void owe(struct feed *f)
+{
+	if (f->flush_ms < 0 || f->owed)
+		return;
+	f->owed = true;
+	f->owed_since = clock_seconds();
+}
 
 /*
  * Reads into buf until full, the end, or nothing to wait for.  Returns the
@@ -44,8 +65,8 @@ static ptrdiff_t fill_chunk(struct feed *f, uint8_t *buf, size_t cap,
 
 		if (n && f->eager && !f->in->regular && !input_wait(f->in, 0))
 			break;
-		if (f->flush_ms >= 0 && n && !f->in->regular &&
-		    !input_wait(f->in, f->flush_ms)) {
+		if (flush_due(f)) {
+			f->owed = false;
 			*after = SOURCE_PAUSE;
 			break;
 		}
@@ -59,6 +80,7 @@ static ptrdiff_t fill_chunk(struct feed *f, uint8_t *buf, size_t cap,
 			break;
 		}
 		n += (size_t)got;
+		owe(f);
 	}
 	if (*after == 1 && !input_size(f->in))
 		*after = 0;

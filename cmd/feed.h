@@ -42,7 +42,7 @@ struct feed {
 	struct source src;	/* what codecs read; must be first */
 	struct input *in;
 	int threads;		/* 1 = never start one */
-	int flush_ms;		/* pause after so long a silence; -1 = never */
+	int flush_ms;		/* no byte waits longer for a pause; -1 = never */
 	bool eager;		/* hand out what is at hand, don't wait for more */
 	XXH3_state_t *digest;	/* of all that was handed out, if not NULL; freed
 				   by feed_close */
@@ -53,6 +53,8 @@ struct feed {
 	ptrdiff_t after;	/* met behind the last chunk: 0 = end, an error,
 				   SOURCE_PAUSE; 1 = nothing yet */
 	bool first_given, ended, tuned, held, borrowed;
+	bool owed;		/* bytes came since the last pause ... */
+	double owed_since;	/* ... the first of them then */
 	const uint8_t *part;	/* what feed_read left of the source's chunk */
 	size_t part_len;
 	uint8_t *back;		/* given back by feed_return */

@@ -82,7 +82,9 @@ static void listed(const struct file_list *l)
 		return;
 	}
 	while (getdelim(&name, &cap, 0, f) > 0)
-		if (*name)
+		if (is_stdin && !strcmp(name, "-"))
+			say_error(name, "can't be read: the list comes from there");
+		else if (*name)
 			one(l, name);
 	if (ferror(f))
 		say_errno(l->files0, "can't read", errno);

@@ -118,13 +118,16 @@ static void set_int(const struct opt *o, const char *arg)
 
 static void set_size(const struct opt *o, const char *arg)
 {
+	char least[16], most[16];
 	uint64_t n;
 
 	if (!opt_size(arg, &n))
 		usage("%s needs a size such as 500, 64K or 2GiB, not '%s'",
 		      spelled(o), arg);
 	if (n < (uint64_t)o->min || n > (uint64_t)o->max)
-		usage("%s: %s is out of range", spelled(o), arg);
+		usage("%s takes %s to %s, not %s", spelled(o),
+		      format_size(least, (uint64_t)o->min),
+		      format_size(most, (uint64_t)o->max), arg);
 	*(uint64_t *)o->dest = n;
 }
 

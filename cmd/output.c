@@ -62,8 +62,15 @@ static int open_in_place(struct output *out, const char *path)
 {
 	out->path = strdup(path);
 	out->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	if (out->fd < 0 || !out->path)
-		return failed(path, "can't open", errno);
+	if (out->fd < 0 || !out->path) {
+		int err = errno;
+
+		if (out->fd >= 0)
+			close(out->fd);
+		free(out->path);
+		out->path = NULL;
+		return failed(path, "can't open", err);
+	}
 	out->name = out->path;
 	return 0;
 }

@@ -66,7 +66,7 @@ static const struct opt options[] = {
 	{ OPT_SET, 0, "refuse", &po->refuse, NULL,
 		"not worth packing: write nothing, end with status 3", .value = 1 },
 	{ OPT_INT, 0, "flush-interval", &po->flush_ms, "MS",
-		"hand out what is there after MS milliseconds of silence",
+		"hand out after MS milliseconds at most what came in",
 		.min = 0, .max = 3600000 },
 	{ OPT_TEXT, 0, "kernel", &po->kernel, "NAME", .help = "lzvolt kernel to use" },
 

@@ -11,7 +11,7 @@ complete -c vcompress -l transpose -r -d 'lzv: records of N bytes, column by col
 complete -c vcompress -l records -r -d 'lzv: pack records one by one, cut as vconvert(1) says'
 complete -c vcompress -l no-probe -d 'code incompressible blocks too instead of storing them'
 complete -c vcompress -l refuse -d 'not worth packing: write nothing, end with status 3'
-complete -c vcompress -l flush-interval -r -d 'hand out what is there after MS milliseconds of silence'
+complete -c vcompress -l flush-interval -r -d 'hand out after MS milliseconds at most what came in'
 complete -c vcompress -l kernel -r -d 'lzvolt kernel to use'
 complete -c vcompress -s o -l output -r -d 'write to FILE'
 complete -c vcompress -s c -l stdout -d 'write to standard output'

@@ -30,3 +30,54 @@ load helper
 	[ "$(vdecompress <out.zst)" = hello ]
 	grep -q 'vcompress: 0 bytes in, 0 out' err
 }
+
+# A line every 50 ms: a rule about silence alone would keep them all back.
+@test "--flush-interval: a steady trickle doesn't hold lines back" {
+	for f in zstd lz4 gzip lzv brotli xz; do
+		has_codec "$f" || continue
+		(for i in $(seq 60); do echo "line $i"; sleep 0.05; done) |
+			vcompress -F "$f" --flush-interval=200 >out & pid=$!
+		for _ in $(seq 30); do
+			sleep 0.05
+			[ "$(vdecompress -F "$f" <out 2>/dev/null | head -n 1)" != "line 1" ] || break
+		done
+		kill -0 "$pid"
+		vdecompress -F "$f" <out 2>/dev/null >early || true
+		wait "$pid"
+		[ "$(head -n 1 early)" = "line 1" ] || fail "$f: $(cat early)"
+		[ "$(vdecompress -F "$f" <out | tail -n 1)" = "line 60" ]
+	done
+}
+
+# 262145 bytes fill a job and leave one byte over; nothing follows.
+@test "--flush-interval: bytes behind a full buffer are handed out too" {
+	seq 50000 | head -c 262145 >plain
+	for f in zstd lz4 gzip lzv; do
+		for n in 262144 262145; do
+			mkfifo "in.$f.$n"
+			vcompress -F "$f" --flush-interval=50 <"in.$f.$n" >out & pid=$!
+			exec 7>"in.$f.$n"
+			head -c "$n" plain >&7
+			for _ in $(seq 60); do
+				sleep 0.05
+				[ "$(vdecompress <out 2>/dev/null | wc -c)" -lt "$n" ] || break
+			done
+			vdecompress <out 2>/dev/null >early || true
+			exec 7>&-
+			wait "$pid"
+			head -c "$n" plain | cmp - early || fail "$f $n"
+		done
+	done
+}
+
+@test "--files0 from standard input: '-' in the list is refused" {
+	echo a >a
+	status_is 1 sh -c 'printf "a\\0-\\0" | vcompress --files0'
+	grep -q 'the list comes from there' stderr
+	[ -e a.zst ]
+}
+
+@test "a size out of range is told with the range" {
+	status_is 1 vcompress --block-size=1 </dev/null
+	grep -q 'block-size takes 1.0 KiB to 1.0 GiB, not 1;' stderr
+}
