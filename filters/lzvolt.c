@@ -10,8 +10,9 @@
  * same.
  *
  * What decides a value of 512 bytes is its tail: a kernel needs room behind a
- * block, so the last two or three are the careful step's.  It therefore copies
- * by a ladder of overlapping moves rather than byte by byte or by a call.
+ * block, so the last ones may be the careful step's (the x86-64 kernels go on to
+ * the end where the output has room).  It therefore copies short runs without a
+ * branch on their length, and the rest by overlapping moves.
  *
  * The kernel may look at input behind a section's end where the value goes on:
  * the second section or the trailer.  It cannot leave the section (goal is the
