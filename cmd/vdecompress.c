@@ -53,7 +53,8 @@ static const struct opt options[] = {
 		.help = "lzv: give records in a framing, see vconvert(1)" },
 	{ OPT_SIZE, 0, "record", &uo->part.record, "N",
 		.help = "lzv file: only record N, from 0", .max = INT64_MAX },
-	{ OPT_TEXT, 0, "key", &uo->part.key, "KEY", .help = "lzv file: only the record with this key" },
+	{ OPT_TEXT, 0, "key", &uo->part.key, "KEY",
+		.help = "lzv file: only the record with this key" },
 	{ OPT_TEXT, 0, "range", &uo->part.range, "OFF:LEN",
 		.help = "lzv file: only these decoded bytes" },
 	{ OPT_TEXT, 0, "kernel", &uo->kernel, "NAME", .help = "lzvolt kernel to use" },
@@ -171,6 +172,8 @@ const struct applet vdecompress_applet = {
 	.main = vdecompress_main,
 	.options = options,
 	.usage = "[OPTION]... [FILE]...",
-	.about = "Unpack standard input to standard output, or each FILE to its name without suffix.",
-	.more = "The format of every member is found by its content. Status: 0 done, 1 error,\n2 warning.\n",
+	.about = "Unpack standard input to standard output, or each FILE to its name\n"
+		 "without suffix.",
+	.more = "The format of every member is found by its content.\n"
+		"Status: 0 done, 1 error, 2 warning.\n",
 };

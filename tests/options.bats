@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Options: spelling, refusals, levels, the environment, help, completions.
 
+# a pipe is what is tested; files may be called as commands are
+# shellcheck disable=SC2002,SC2238
+
 load helper
 bats_require_minimum_version 1.5.0
 

@@ -3,6 +3,9 @@
 # Signals: our own output goes, the parent sees the signal, ignored ones stay
 # ignored; SIGUSR1 tells how far we are.
 
+# a pipe is what is tested; files may be called as commands are
+# shellcheck disable=SC2002,SC2238
+
 load helper
 bats_require_minimum_version 1.5.0
 
@@ -41,7 +44,7 @@ ends_with() {
 
 @test "in the middle of much data too, with threads" {
 	gen noise 4M >noise
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		env --default-signal=INT vcompress -F lz4 -o out \
 			< <(while cat noise; do :; done 2>/dev/null) &
 		pid=$!
