@@ -30,7 +30,7 @@ static const char *const on_errors[] = {
 	[ON_ERROR_SKIP] = "skip", NULL,
 };
 static const char *const favors[] = { "speed", "balance", "size", NULL };
-static int favor = 1;		/* index of favors */
+static int favor = 2;		/* index of favors: what is stored is to be small */
 
 static void list_framings(const struct opt *o, const char *arg)
 {
@@ -69,7 +69,7 @@ static const struct opt options[] = {
 	{ OPT_LEVEL, 0, NULL, &vo->level, .help = "level of repack (3)",
 		.min = LZVOLT_LEVEL_MIN, .max = LZVOLT_LEVEL_MAX },
 	{ OPT_WORD, 0, "favor", &favor, "WHAT",
-		.help = "speed, balance (default) or size", .words = favors },
+		.help = "speed, balance or size (default)", .words = favors },
 	{ OPT_SET, 0, "no-verify", &vo->verify,
 		.help = "don't read every result back", .value = 0 },
 	{ OPT_SET, 0, "no-check", &vo->check,

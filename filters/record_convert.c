@@ -200,6 +200,13 @@ static bool decodes_to_raw(struct turn *t, const uint8_t *value, size_t n)
 	       !memcmp(c->other, t->raw, t->n);
 }
 
+/* What LZ4 could pack needs no probe. */
+static bool known_to_shrink(const struct turn *t)
+{
+	return t->in->it.encoding == LZV_LZ4 &&
+	       t->in->it.body_size <= t->n - t->n / 8;
+}
+
 /* A new search at the level.  0: not worth it. */
 static int64_t repack(struct turn *t)
 {
@@ -209,7 +216,8 @@ static int64_t repack(struct turn *t)
 
 	if (bad)
 		return bad;
-	if (c->o.params.probe && probe_incompressible(t->raw, t->n))
+	if (c->o.params.probe && !known_to_shrink(t) &&
+	    probe_incompressible(t->raw, t->n))
 		return 0;
 	n = lzvolt_compress_level(c->state, t->raw, t->n, t->dst,
 				  convert_room(t->n), c->level);

@@ -53,3 +53,23 @@ $(BUILD)/tests/mkrecords: tests/convert/mkrecords.c
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(WARN) $(CFLAGS) -o $@ $< -llz4 -lxxhash
 test-tools: $(BUILD)/tests/mkrecords
+
+# The record stream needs all of filters/ beside what other targets link.
+$(BUILD)/fuzz/fuzz_records: tests/fuzz/fuzz_records.c $(filters_src) $(asm_src) \
+		$(wildcard filters/*.h)
+	@mkdir -p $(@D)
+	$(or $(FUZZ_CC),clang) $(STD) $(WARN) -g -O1 -fsanitize=fuzzer,address,undefined \
+		-fno-sanitize-recover=all $(convert_inc) -o $@ \
+		$< $(filter-out filters/lzvolt_enc%,$(filter filters/%,$(filters_src))) \
+		$(call obj,$(wildcard filters/lzvolt_enc*.c)) $(asm_src) $(LIBS)
+$(BUILD)/fuzz/fuzz_records: $(call obj,$(wildcard filters/lzvolt_enc*.c))
+
+$(BUILD)/bench/convert_bench: tests/bench/convert/convert_bench.c $(filters_obj)
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) -Ifilters -o $@ $^ $(LIBS)
+
+bench-convert: $(BUILD)/bench/convert_bench \
+		$(foreach s,records varied noise,$(call bench_shape,$(s)))
+	$< $(convert_inputs)
+.PHONY: bench-convert
+bench:: bench-convert
