@@ -16,6 +16,7 @@
 #include "codecs.h"
 #include "coder.h"
 #include "zstd_frame.h"
+#include "zstd_noise.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,6 +69,8 @@ struct zstd_pack {
 	bool gathering;		/* the size isn't known yet */
 	size_t first_len, first_pos;
 	uint8_t *first;		/* FIRST_MAX bytes, or NULL */
+	int level, level_now;	/* asked for; in force */
+	struct zstd_noise noise;
 };
 
 static void zstd_pack_close(void *state)
@@ -76,7 +79,28 @@ static void zstd_pack_close(void *state)
 
 	ZSTD_freeCCtx(z->cctx);
 	free(z->first);
+	free(z->noise.sample);
 	free(z);
+}
+
+static int zstd_level_now(struct zstd_pack *z, int level,
+			  struct filter_error *err)
+{
+	size_t r;
+
+	if (level == z->level_now)
+		return FILTER_OK;
+	z->level_now = level;
+	r = ZSTD_CCtx_setParameter(z->cctx, ZSTD_c_compressionLevel, level);
+	return ZSTD_isError(r) ? zstd_fail(err, SIZE_UNKNOWN, r) : FILTER_OK;
+}
+
+/* The section's verdict, before the call of libzstd that makes its job. */
+static int zstd_judge(struct zstd_pack *z, struct filter_error *err)
+{
+	bool noise = z->noise.section && zstd_noise_verdict(&z->noise);
+
+	return zstd_level_now(z, noise ? 1 : z->level, err);
 }
 
 /* Ready for an input of p->size. */
@@ -86,6 +110,9 @@ static int zstd_pack_start(struct zstd_pack *z, const struct filter_params *p,
 	z->gathering = p->size == SIZE_UNKNOWN;
 	z->first_len = z->first_pos = 0;
 	ZSTD_CCtx_reset(z->cctx, ZSTD_reset_session_only);
+	zstd_noise_start(&z->noise);
+	if (zstd_level_now(z, z->level, err))
+		return err->code;
 	if (!z->gathering) {
 		ZSTD_CCtx_setPledgedSrcSize(z->cctx, p->size);
 	} else if (!z->first) {
@@ -121,6 +148,26 @@ static int zstd_pack_params(ZSTD_CCtx *cctx, const struct filter_params *p,
 	return ZSTD_isError(r) ? zstd_fail(err, SIZE_UNKNOWN, r) : FILTER_OK;
 }
 
+/*
+ * Sections of libzstd's own job size at these levels (four windows): below 5
+ * noise is passed over fast enough, above 19 and with --long jobs are too
+ * large to be judged as one.
+ */
+static int zstd_noise_setup(struct zstd_pack *z, const struct filter_params *p,
+			    struct filter_error *err)
+{
+	size_t section = (size_t)(z->level < 9 ? 8 : 16) << 20, r;
+
+	if (!p->probe || z->level < 5 || z->level > 19 || p->window_log)
+		return FILTER_OK;
+	r = ZSTD_CCtx_setParameter(z->cctx, ZSTD_c_jobSize, (int)section);
+	if (ZSTD_isError(r))
+		return zstd_fail(err, SIZE_UNKNOWN, r);
+	z->noise.section = section;
+	z->noise.sample = malloc(ZSTD_NOISE_SAMPLE);
+	return z->noise.sample ? FILTER_OK : coder_no_memory(err);
+}
+
 static void *zstd_pack_open(const struct filter_params *p, struct source *src,
 			    struct filter_error *err)
 {
@@ -135,7 +182,9 @@ static void *zstd_pack_open(const struct filter_params *p, struct source *src,
 		return NULL;
 	}
 	coder_start(&z->c, src);
-	if (zstd_pack_params(z->cctx, p, err) || zstd_pack_start(z, p, err)) {
+	z->level = z->level_now = filter_level(&filter_zstd, p);
+	if (zstd_pack_params(z->cctx, p, err) || zstd_noise_setup(z, p, err) ||
+	    zstd_pack_start(z, p, err)) {
 		zstd_pack_close(z);
 		return NULL;
 	}
@@ -161,6 +210,7 @@ static bool zstd_gather(struct zstd_pack *z, enum coder_mode mode)
 		n = c->in_len;
 	if (n)
 		memcpy(z->first + z->first_len, c->in, n);
+	zstd_noise_took(&z->noise, c->in, n);
 	z->first_len += n;
 	c->in += n;
 	c->in_len -= n;
@@ -172,9 +222,13 @@ static bool zstd_gather(struct zstd_pack *z, enum coder_mode mode)
 	return false;
 }
 
-/* One call of libzstd, out of in into the coder's room. */
-static int zstd_pack_run(struct zstd_pack *z, ZSTD_inBuffer *in,
-			 enum coder_mode mode, struct filter_error *err)
+/*
+ * One call of libzstd, out of n bytes at p into the coder's room; *took gets
+ * how many it took.  A section's last byte goes alone, when it was judged.
+ */
+static int zstd_pack_run(struct zstd_pack *z, const uint8_t *p, size_t n,
+			 size_t *took, enum coder_mode mode,
+			 struct filter_error *err)
 {
 	static const ZSTD_EndDirective directive[] = {
 		[CODER_RUN] = ZSTD_e_continue,
@@ -183,35 +237,45 @@ static int zstd_pack_run(struct zstd_pack *z, ZSTD_inBuffer *in,
 	};
 	struct coder *c = &z->c;
 	ZSTD_outBuffer out = { c->out, c->out_len, 0 };
-	size_t left = ZSTD_compressStream2(z->cctx, &out, in, directive[mode]);
+	size_t span = zstd_noise_span(&z->noise, n), left;
+	ZSTD_inBuffer in = { p, span ? span : n > 0, 0 };
 
+	if ((mode != CODER_RUN || (n && !span)) && zstd_judge(z, err))
+		return err->code;
+	left = ZSTD_compressStream2(z->cctx, &out, &in, directive[mode]);
 	if (ZSTD_isError(left))
 		return zstd_fail(err, coder_offset(c), left);
+	*took = in.pos;
 	c->out += out.pos;
 	c->out_len -= out.pos;
+	if (mode != CODER_RUN && !left)
+		zstd_noise_start(&z->noise);
 	return left || mode == CODER_RUN ? CODER_MORE : CODER_DONE;
 }
 
-/* What was held back goes first.  A flush or an end brings no input along. */
+/*
+ * What was held back goes first; it is less than a section.  A flush or an
+ * end brings no input along.
+ */
 static int zstd_pack_step(struct coder *c, enum coder_mode mode,
 			  struct filter_error *err)
 {
 	struct zstd_pack *z = (struct zstd_pack *)c;
-	ZSTD_inBuffer in;
+	size_t took = 0;
 	int r;
 
 	if (z->gathering && zstd_gather(z, mode))
 		return CODER_MORE;
 	if (z->first_pos < z->first_len) {
-		in = (ZSTD_inBuffer){ z->first, z->first_len, z->first_pos };
-		r = zstd_pack_run(z, &in, mode, err);
-		z->first_pos = in.pos;
+		r = zstd_pack_run(z, z->first + z->first_pos,
+				  z->first_len - z->first_pos, &took, mode, err);
+		z->first_pos += took;
 		return r;
 	}
-	in = (ZSTD_inBuffer){ c->in, c->in_len, 0 };
-	r = zstd_pack_run(z, &in, mode, err);
-	c->in += in.pos;
-	c->in_len -= in.pos;
+	r = zstd_pack_run(z, c->in, c->in_len, &took, mode, err);
+	zstd_noise_took(&z->noise, c->in, took);
+	c->in += took;
+	c->in_len -= took;
 	return r;
 }
 
