@@ -246,7 +246,9 @@ static void widen_plain(struct retoken *t)
 static int64_t check_end_rules(const struct token_reader *r,
 			       const struct sequence *s)
 {
-	bool bad = s->match_len ? breaks_end_rules(r, s) : r->at != r->end;
+	/* liblz4 takes the block of nothing only as one zero byte */
+	bool bad = s->match_len ? breaks_end_rules(r, s) :
+		   r->at != r->end || (!r->declared && s->spare);
 
 	return bad ? LZVOLT_E_LENGTH_MISMATCH : 0;
 }

@@ -419,6 +419,18 @@ static void check_reach(void)
 	free(block);
 }
 
+/* The block of nothing is one zero byte, no other. */
+static void check_nothing(void)
+{
+	uint8_t value[8], block[4] = { 0 };
+
+	CHECK(lzvolt_from_lz4(block, 1, 0, value, sizeof(value)) == 2);
+	CHECK(lzvolt_to_lz4(value, 2, block, sizeof(block)) == 1 && !block[0]);
+	block[0] = 1;
+	CHECK(lzvolt_from_lz4(block, 1, 0, value, sizeof(value)) < 0);
+	CHECK(lzvolt_from_lz4(block, 2, 0, value, sizeof(value)) < 0);
+}
+
 /* A repeated offset on a wide section's first block is no offset. */
 static void check_first_repeat(void)
 {
@@ -469,6 +481,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < rounds; i++)
 		check_made_up(text);
 	check_spare();
+	check_nothing();
 	for (i = 0; i < 10; i++)
 		check_reach();
 	check_first_repeat();
