@@ -511,6 +511,35 @@ static void test_seams(const struct filter *f, const struct bytes *raw)
 	}
 }
 
+/*
+ * zstd's sections of noise: found whatever spans they come in, and what is
+ * around them isn't packed worse.
+ */
+static void test_zstd_noise(const struct filter *f)
+{
+	struct bytes raw, text, out[3];
+	struct filter_params p = params_for(f, 0);
+
+	if (strcmp(f->name, "zstd"))
+		return;
+	raw = kit_noise((size_t)9 << 20, 11);
+	text = kit_data((size_t)8 << 20, 12);
+	bytes_add(&raw, text.p, text.n);
+	p.level = 5;
+	out[0] = pack(f, &p, &raw, 65536);
+	out[1] = pack(f, &p, &raw, 1000003);
+	p.probe = false;
+	out[2] = pack(f, &p, &raw, 65536);
+	CHECK(bytes_same(&out[0], &out[1]), "zstd: noise depends on the spans");
+	CHECK(out[0].n <= out[2].n + out[2].n / 1000, "zstd: %zu bytes with the "
+	      "probe, %zu without", out[0].n, out[2].n);
+	check_unpack(f, &out[0], 0, 0, 100000, &raw);
+	for (int i = 0; i < 3; i++)
+		bytes_free(&out[i]);
+	bytes_free(&text);
+	bytes_free(&raw);
+}
+
 static void test_codec(const struct filter *f)
 {
 	static const size_t sizes[] = { 0, 1, 40, 900 };
@@ -537,6 +566,7 @@ static void test_codec(const struct filter *f)
 	test_pauses(f, &raw);
 	bytes_free(&raw);
 	test_noise(f);
+	test_zstd_noise(f);
 	test_refuse(f);
 	test_bad_level(f);
 }
