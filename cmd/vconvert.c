@@ -388,6 +388,9 @@ const struct applet vconvert_applet = {
 	.main = vconvert_main,
 	.options = options,
 	.usage = "--to=ENCODING [OPTION]... [FILE]...",
-	.about = "Convert stored records between raw, LZ4 and lzvolt: standard input to standard output, or each FILE in its place.",
-	.more = "A framing is a list, such as len:u32le,flag:u8,size:u32le; vconvert(1) has them\nall. Status: 0 done, 1 error or a record failed, 2 warning.\n",
+	.about = "Convert stored records between raw, LZ4 and lzvolt: "
+		 "standard input to standard output, or each FILE in its place.",
+	.more = "A framing is a list, such as len:u32le,flag:u8,size:u32le; "
+		"vconvert(1) has them\n"
+		"all. Status: 0 done, 1 error or a record failed, 2 warning.\n",
 };

@@ -4,8 +4,8 @@
  *
  * A framing is a comma list: one word that delimits records, then what stands
  * in front of a payload, in that order, and, where no byte says how a record
- * is encoded, the word of whoever calls.  Names of software are presets: rows
- * that stand for such a list.  All words are rows of one table.
+ * is encoded, the caller's word.  Names of software are presets: rows that stand
+ * for such a list.  All words are rows of one table.
  */
 #include "framing.h"
 
@@ -429,8 +429,7 @@ int framing_after(struct framing_writer *w, const struct frecord *rec,
 	return ops->after ? ops->after(w, rec, out) : 0;
 }
 
-int framing_note(struct framing_writer *w, const struct frecord *rec,
-		 struct framing_out *out)
+int framing_note(struct framing_writer *w, const struct frecord *rec, struct framing_out *out)
 {
 	const struct framing_ops *ops = ops_of(&w->f);
 

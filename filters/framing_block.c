@@ -66,7 +66,8 @@ static ptrdiff_t chunk_read(struct framing_reader *r, struct framing_in *in,
 		return framing_more(in, head + 4 + size, "a Hadoop chunk");
 	raw = retoken_lz4_size(p, size, r->left);
 	if (raw < 0)
-		return corrupt(in, head + 4, "a Hadoop chunk that is no LZ4 block of its block's size");
+		return corrupt(in, head + 4,
+			       "a Hadoop chunk that is no LZ4 block of its block's size");
 	if (head && (uint64_t)raw < r->left) {
 		/* more chunks will come: first the block's size, as a note */
 		framing_note_is(rec, "hadoop.block", in->p, 4);

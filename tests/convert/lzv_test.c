@@ -273,7 +273,8 @@ static void check_hostile(void)
 	CHECK(one_item("\x00\xff\xff\xff\xff\x01", 6, 0) == FILTER_E_TRUNCATED);
 	/* a varint that isn't the shortest, one of eleven bytes */
 	CHECK(one_item("\x00\x81\x00" "a", 4, 0) == FILTER_E_CORRUPT);
-	CHECK(one_item("\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, 0) == FILTER_E_CORRUPT);
+	CHECK(one_item("\x00\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12, 0) ==
+	      FILTER_E_CORRUPT);
 	/* 3 stored bytes can't be 100,000 */
 	CHECK(one_item("\x02\xa0\x8d\x06\x03" "abc", 8, 0) == FILTER_E_CORRUPT);
 	/* a stored size far above the raw one; no stored bytes for one */
