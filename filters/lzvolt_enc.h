@@ -33,9 +33,8 @@ struct enc_seq {
 };
 
 /*
- * The buffer that finders push into.  The layout is decided each time it is
- * full until the value has switched, so its size is the sight of that
- * decision; 64 sequences are as good as all of them but for 0.2 %.
+ * The buffer that the chain finder pushes into.  The layout is decided on what
+ * is in it, so its size is the sight of that decision.
  */
 #define ENC_SEQ_CHUNK	64
 

@@ -19,11 +19,11 @@
  *
  * What decides the speed is mispredicted branches, not instructions: the
  * length of a match is found by one 32-byte comparison without a branch (an
- * 8-byte one with a branch on top is 10 % slower on files), the position right
- * behind a match has its own copy of the probe (+3 %), and tokens are written
- * while the next search is under way (a list of sequences written afterwards
- * costs 20 %).  Worse or no better: the repeat at 1 to 4 bytes by one 8-byte
- * comparison, two positions a step with a branchless choice, a 36-bit hash.
+ * 8-byte one with a branch on top is 7 % slower on files), the position right
+ * behind a match has its own copy of the probe (4 % with 4-byte hashes, nothing
+ * with 5), and tokens are written while the next search is under way (a list of
+ * sequences written afterwards costs 8 %).  Worse or no better: the repeat at 1 to 4 bytes by one 8-byte
+ * comparison, two positions a step with a branchless choice.
  */
 #include "lzvolt_enc.h"
 #include "equal.h"

@@ -20,7 +20,7 @@
 
 /*
  * Links are position + 1, 0 for none.  A value of up to 64 KiB has links of 16
- * bits, so that its trees stay in L2: that is worth a third of the time.
+ * bits, so that its trees stay in L2: about a fifth of the level's time.
  */
 #define TREE_NEAR_MAX	65536
 
