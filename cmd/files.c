@@ -11,9 +11,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "io.h"
 #include "say.h"
+
+static bool changed(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino != b->st_ino || a->st_dev != b->st_dev ||
+	       a->st_size != b->st_size || a->st_mtim.tv_sec != b->st_mtim.tv_sec ||
+	       a->st_mtim.tv_nsec != b->st_mtim.tv_nsec;
+}
+
+void input_delete(const struct input *in)
+{
+	struct stat now;
+
+	if (!stat(in->path, &now) && changed(&now, &in->st))
+		say_warning(in->path, "changed while it was read, not deleted");
+	else if (unlink(in->path))
+		say_errno(in->path, "can't delete", errno);
+}
 
 static void walk(const struct file_list *l, const char *path);
 

@@ -55,6 +55,12 @@ void input_interrupt(struct input *in);
 int input_make_interruptible(struct input *in);
 void input_close(struct input *in);
 
+/*
+ * Deletes a source whose output is safe, unless it isn't the file any more that
+ * was read: appended to, rewritten, replaced.  Says what hinders it.
+ */
+void input_delete(const struct input *in);
+
 /* The whole of a file, malloc'ed; at most max bytes (else -EFBIG). */
 int input_load(const char *path, size_t max, uint8_t **data, size_t *len);
 

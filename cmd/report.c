@@ -6,6 +6,7 @@
 
 #include "filter.h"
 #include "report.h"
+#include "say.h"
 
 /* Length of the UTF-8 sequence at s, 0 when it isn't one. */
 static int utf8_length(const unsigned char *s)
@@ -117,6 +118,22 @@ void json_close(struct json *j, char bracket)
 {
 	putc(bracket, j->to);
 	j->comma = true;
+}
+
+void json_not_begun(FILE *to, const char *file, const char *action)
+{
+	struct json j;
+
+	json_begin(&j, to);
+	json_text(&j, "file", file);
+	json_text(&j, "output", NULL);
+	json_text(&j, "action", action);
+	json_bool(&j, "ok", false);
+	json_open(&j, "error", '{');
+	json_text(&j, "reason", say_last());
+	json_text(&j, "offset", NULL);
+	json_close(&j, '}');
+	json_end(&j);
 }
 
 double clock_seconds(void)

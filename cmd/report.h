@@ -27,6 +27,9 @@ void json_bool(struct json *j, const char *key, bool b);
 void json_open(struct json *j, const char *key, char bracket);	/* '{' or '[' */
 void json_close(struct json *j, char bracket);			/* '}' or ']' */
 
+/* The line of an input that was never begun: why is what was said last. */
+void json_not_begun(FILE *to, const char *file, const char *action);
+
 /* Seconds of a clock that doesn't jump. */
 double clock_seconds(void);
 

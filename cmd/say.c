@@ -20,10 +20,16 @@ int say_level = SAY_WARNINGS;
 
 static const char *applet = "voltbox";
 static enum status worst;
+static char last[1024];	/* for JSON */
 
 void say_start(const char *name)
 {
 	applet = name;
+}
+
+const char *say_last(void)
+{
+	return last;
 }
 
 const char *say_applet(void)
@@ -64,12 +70,11 @@ static size_t add(char *line, size_t used, size_t cap, const char *text)
 	return used + n;
 }
 
-static void say(const char *file, const char *fmt, va_list ap)
+static void say(const char *file, const char *text)
 {
-	char line[4096], text[2048];
+	char line[4096];
 	size_t n = 0, cap = sizeof(line) - 1;
 
-	vsnprintf(text, sizeof(text), fmt, ap);
 	n = add(line, n, cap, applet);
 	n = add(line, n, cap, ": ");
 	if (file) {
@@ -89,11 +94,11 @@ void say_error(const char *file, const char *fmt, ...)
 	va_list ap;
 
 	say_raise(STATUS_ERROR);
-	if (say_level < SAY_ERRORS)
-		return;
 	va_start(ap, fmt);
-	say(file, fmt, ap);
+	vsnprintf(last, sizeof(last), fmt, ap);
 	va_end(ap);
+	if (say_level >= SAY_ERRORS)
+		say(file, last);
 }
 
 void say_warning(const char *file, const char *fmt, ...)
@@ -101,22 +106,24 @@ void say_warning(const char *file, const char *fmt, ...)
 	va_list ap;
 
 	say_raise(STATUS_WARNING);
-	if (say_level < SAY_WARNINGS)
-		return;
 	va_start(ap, fmt);
-	say(file, fmt, ap);
+	vsnprintf(last, sizeof(last), fmt, ap);
 	va_end(ap);
+	if (say_level >= SAY_WARNINGS)
+		say(file, last);
 }
 
 void say_note(const char *file, const char *fmt, ...)
 {
+	char text[sizeof(last)];
 	va_list ap;
 
 	if (say_level < SAY_NOTES)
 		return;
 	va_start(ap, fmt);
-	say(file, fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	say(file, text);
 }
 
 void say_errno(const char *file, const char *what, int error)
@@ -150,10 +157,10 @@ void die(const char *fmt, ...)
 {
 	va_list ap;
 
-	if (say_level >= SAY_ERRORS) {
-		va_start(ap, fmt);
-		say(NULL, fmt, ap);
-		va_end(ap);
-	}
+	va_start(ap, fmt);
+	vsnprintf(last, sizeof(last), fmt, ap);
+	va_end(ap);
+	if (say_level >= SAY_ERRORS)
+		say(NULL, last);
 	exit(STATUS_ERROR);
 }

@@ -43,6 +43,9 @@ void say_warning(const char *file, const char *fmt, ...)
 void say_note(const char *file, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The text of the last error or warning, said or kept quiet; "" = none. */
+const char *say_last(void);
+
 /* Control characters of a file's name must not reach the terminal: "?". */
 void say_clean(char *text, size_t n);
 

@@ -54,6 +54,14 @@ void pack_report(const struct pack_result *r, FILE *to)
 	json_end(&j);
 }
 
+/* Where the packed bytes don't go: the same for every outcome of a file. */
+static FILE *json_stream(const char *path)
+{
+	const char *to = pack_options.out ? pack_options.out : path;
+
+	return pack_options.to_stdout || !strcmp(to, "-") ? stderr : stdout;
+}
+
 /* Is what stands at a place of the file incompressible? */
 static bool sample_refused(const struct input *in, uint64_t at)
 {
@@ -148,6 +156,11 @@ static bool open_output(struct run *r)
 	};
 	done = !output_open(&r->out, name, &r->how);
 	free(name);
+	if (done && pack_options.verify && !r->out.tmp) {
+		say_error(r->in.name, "--verify needs an output file");
+		output_close(&r->out, &r->how, false);
+		done = false;
+	}
 	return done;
 }
 
@@ -232,21 +245,13 @@ static void finish(struct run *r)
 			 format_size(a, s->raw), format_size(b, s->packed), s->format,
 			 s->level, s->raw ? 100.0 * (double)s->packed / (double)s->raw : 0.0);
 	if (common.json)
-		pack_report(s, s->output ? stdout : stderr);
+		pack_report(s, json_stream(r->path));
 }
 
-/* The source goes if its packed form is safe and it didn't change meanwhile. */
 static void remove_source(const struct run *r)
 {
-	struct stat now;
-
-	if (!pack_options.remove || r->result.err.code || !r->in.path || !r->result.output)
-		return;
-	if (stat(r->path, &now) || now.st_size != r->in.st.st_size ||
-	    now.st_ino != r->in.st.st_ino)
-		say_warning(r->path, "changed while it was packed, not deleted");
-	else if (unlink(r->path))
-		say_errno(r->path, "can't delete", errno);
+	if (pack_options.remove && !r->result.err.code && r->in.path && r->result.output)
+		input_delete(&r->in);
 }
 
 static void go(struct run *r)
@@ -289,11 +294,16 @@ void pack_file(const char *path, bool found)
 {
 	struct run r = { .path = path };
 
-	if (!open_input(&r, found))
+	if (!open_input(&r, found)) {
+		if (common.json)
+			json_not_begun(json_stream(path), path, "pack");
 		return;
+	}
 	r.result.file = r.in.name;
 	r.result.seconds = clock_seconds();
 	if (open_output(&r))
 		feed_and_go(&r);
+	else if (common.json)
+		json_not_begun(json_stream(path), r.in.name, "pack");
 	input_close(&r.in);
 }

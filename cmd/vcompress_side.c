@@ -102,6 +102,14 @@ static int pack_one(struct side_run *r, struct pack *p, struct output *out,
 	return code;
 }
 
+/* With -f an old side-car goes too: it would be served for the new file. */
+static void not_kept(const char *name)
+{
+	say_note(name, "not smaller, not kept");
+	if (pack_options.force && unlink(name) && errno != ENOENT)
+		say_errno(name, "can't delete", errno);
+}
+
 static void make(const struct side *s, void *ctx)
 {
 	struct side_run *r = ctx;
@@ -135,7 +143,7 @@ static void make(const struct side *s, void *ctx)
 	res.level = p.params.level;
 	res.output = name;
 	if (!res.stored && !res.err.code)
-		say_note(name, "not smaller, not kept");
+		not_kept(name);
 	if (common.json)
 		pack_report(&res, stdout);
 out_free:

@@ -170,15 +170,29 @@ static void run(struct run *r)
 	progress_stop();
 }
 
+static const char *action(void)
+{
+	return unpack_options.list ? "list" : unpack_options.test ? "test" : "unpack";
+}
+
+/* Where the unpacked bytes don't go: the same for every outcome of a file. */
+static FILE *json_stream(const struct run *r)
+{
+	const char *to = unpack_options.out ? unpack_options.out : r->path;
+
+	if (no_output())
+		return stdout;
+	return unpack_options.to_stdout || !strcmp(to, "-") ? stderr : stdout;
+}
+
 static void report_json(const struct run *r)
 {
 	struct json j;
 
-	json_begin(&j, r->output || no_output() ? stdout : stderr);
+	json_begin(&j, json_stream(r));
 	json_text(&j, "file", r->in.name);
 	json_text(&j, "output", r->err.code ? NULL : r->output);
-	json_text(&j, "action", unpack_options.list ? "list" :
-		  unpack_options.test ? "test" : "unpack");
+	json_text(&j, "action", action());
 	listing_json(&r->list, &j);
 	json_number(&j, "written", r->sink.total);
 	json_bool(&j, "passed_through", r->unpack.passed);
@@ -215,28 +229,32 @@ static void report(const struct run *r)
 
 static void remove_source(const struct run *r)
 {
-	if (!unpack_options.remove || r->err.code || !r->in.path || !r->output)
-		return;
-	if (unlink(r->path))
-		say_errno(r->path, "can't delete", errno);
+	if (unpack_options.remove && !r->err.code && r->in.path && r->output)
+		input_delete(&r->in);
 }
 
 void unpack_file(const char *path, bool found)
 {
 	struct run r = { .path = path, .started = clock_seconds() };
+	bool begun = false;
 	int err;
 
-	if (!open_input(&r, found))
+	if (!open_input(&r, found)) {
+		if (common.json)
+			json_not_begun(json_stream(&r), path, action());
 		return;
+	}
 	err = feed_open(&r.feed, &r.in, common.threads == 1 ? 1 : 2, -1, true);
 	if (err) {
 		say_errno(r.in.name, "can't read", -err);
-	} else if (open_output(&r, found)) {
+	} else if ((begun = open_output(&r, found))) {
 		prepare(&r);
 		run(&r);
 		report(&r);
 		remove_source(&r);
 	}
+	if (!begun && common.json)
+		json_not_begun(json_stream(&r), r.in.name, action());
 	listing_free(&r.list);
 	free(r.output);
 	feed_close(&r.feed);

@@ -81,3 +81,67 @@ load helper
 	status_is 1 vcompress --block-size=1 </dev/null
 	grep -q 'block-size takes 1.0 KiB to 1.0 GiB, not 1;' stderr
 }
+
+@test "--json: one line for every input, on the same stream whatever its fate" {
+	seq 1000 >a
+	mkdir d
+	head -c 300000 /dev/urandom >noise
+	vcompress --json --refuse a nosuch d noise >json 2>err || true
+	[ "$(wc -l <json)" -eq 4 ]
+	grep -q '"file":"nosuch".*"ok":false.*"reason":"can.t open: No such file' json
+	grep -q '"file":"d".*"ok":false.*"reason":"is a folder' json
+	! grep -q '^{' err
+	vcompress --json a >json 2>err || true
+	grep -q '"file":"a".*"ok":false.*exists already' json
+	vdecompress --json -t a.zst nosuch >json 2>err || true
+	grep -q '"file":"nosuch".*"action":"test","ok":false' json
+	vdecompress --json -qq a.zst >json 2>err || true
+	grep -q '"file":"a.zst".*exists already' json
+	[ ! -s err ]
+}
+
+@test "--verify without an output file is refused before a byte goes out" {
+	seq 100000 >a
+	status_is 1 sh -c 'vcompress --verify <a >out'
+	[ ! -s out ]
+	status_is 1 sh -c 'vcompress --verify -c a >out'
+	[ ! -s out ]
+}
+
+# The source is written to, same size, while it waits for the output's reader.
+@test "--rm keeps a source that changed while it was read" {
+	seq 100000 >a
+	vcompress a
+	for c in "vcompress -f --rm -o pipe a" "vdecompress -f --rm -o pipe a.zst"; do
+		f=${c##* }
+		rm -f pipe
+		mkfifo pipe
+		$c 2>err & pid=$!
+		exec 7<pipe
+		sleep 0.3
+		touch -d 2001-01-01 "$f"
+		cat <&7 >/dev/null
+		exec 7<&-
+		got=0
+		wait "$pid" || got=$?
+		[ -e "$f" ] || fail "$c: deleted"
+		grep -q 'changed while it was read' err
+		[ "$got" -eq 2 ]
+	done
+}
+
+@test "--sidecar -f: an old side-car doesn't stay next to a file that won't pack" {
+	seq 1000 >a
+	vcompress --sidecar=gz,zst a
+	[ -e a.gz ] && [ -e a.zst ]
+	head -c 5000 /dev/urandom >a
+	vcompress -f --sidecar=gz,zst a
+	[ ! -e a.gz ] && [ ! -e a.zst ]
+}
+
+@test "--long above the memory limit is refused, not above the input" {
+	seq 1000 >a
+	vcompress --long=31 -M 20M -c a | vdecompress | cmp - a
+	status_is 1 sh -c 'seq 200000 | vcompress --long=27 -M 20M'
+	grep -q 'the window needs 134217728 bytes of memory, the budget is 20971520' stderr
+}
