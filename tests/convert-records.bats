@@ -98,3 +98,22 @@ part() {
 	mangle -s 401 flip a want sh -c "$read"
 	mangle -s 401 cut a want sh -c "$read"
 }
+
+# bats test_tags=quick
+@test "--key finds a record by its key, and keys go through a conversion" {
+	for ((i = 0; i < 5000; i++)); do
+		printf 'user:%d\t{"id":%d,"name":"somebody","again":"somebody","number":%d}\n' $i $i $((i * i))
+	done >lines
+	mkkeys <lines >a
+	vconvert --to=lzvolt --recompress -o b a
+	cat a b >ab
+	for i in 0 17 4999; do
+		sed -n "$((i + 1))s/^[^	]*	//p" lines | tr -d '\n' >want
+		for f in a b ab; do
+			vdecompress --key=user:$i $f | cmp - want || fail "$f $i"
+		done
+	done
+	status_is 1 vdecompress --key=user:5000 a
+	grep -q "no record has the key 'user:5000'" stderr
+	status_is 1 vdecompress --key=user: ab
+}

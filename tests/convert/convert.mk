@@ -77,3 +77,8 @@ bench-convert: $(BUILD)/bench/convert_bench \
 	$< $(convert_inputs)
 .PHONY: bench-convert
 bench:: bench-convert
+
+$(BUILD)/tests/mkkeys: tests/convert/mkkeys.c $(filters_obj)
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) $(LDFLAGS) -Ifilters -o $@ $^ $(LIBS)
+test-tools: $(BUILD)/tests/mkkeys
