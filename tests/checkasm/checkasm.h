@@ -25,6 +25,13 @@ struct input {
 	bool plain_data;	/* nearly all its blocks must be the kernel's */
 };
 
+/* arena.c: n bytes between two PROT_NONE pages; never freed.  Exits on failure. */
+#define ARENA	(4u << 20)
+struct arena {
+	uint8_t *low, *high;
+};
+struct arena arena_make(size_t n);
+
 /* xorshift64*, seeded by the command line. */
 extern uint64_t seed_now;
 uint32_t rnd(void);
