@@ -284,7 +284,7 @@ static int out_room(struct unpack_job *j)
 {
 	size_t cap;
 
-	if (j->raw <= j->out_cap)
+	if (j->out && j->raw <= j->out_cap)
 		return 0;
 	/* Rounded up, so that the next job of about this size fits too. */
 	cap = ((size_t)j->raw + BATCH_SIZE) / BATCH_SIZE * BATCH_SIZE;

@@ -282,7 +282,8 @@ static int zstd_pack_step(struct coder *c, enum coder_mode mode,
 	}
 	r = zstd_pack_run(z, c->in, c->in_len, &took, mode, err);
 	zstd_noise_took(&z->noise, c->in, took);
-	c->in += took;
+	if (took)
+		c->in += took;
 	c->in_len -= took;
 	return r;
 }

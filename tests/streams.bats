@@ -353,6 +353,7 @@ assert (j["raw"], j["format"], j["level"], j["action"]) == (6, "zstd", 3, "pack"
 
 @test "threads: none for a small input, with -T1, or when affinity leaves one CPU" {
 	needs strace taskset
+	export ASAN_OPTIONS=detect_leaks=0	# its leak check can't be traced
 	gen text 8M >plain
 	echo small >small
 	count() {
