@@ -289,7 +289,7 @@ static ptrdiff_t look(struct unpack *u, const uint8_t **p, const struct filter *
 	if (src->held_len >= FILTER_PEEK)
 		n = FILTER_PEEK;
 	*f = choose(u, *p, (size_t)n);
-	if (n == FILTER_PEEK || u->forced || u->single ||
+	if (n == FILTER_PEEK || (u->forced && *f) || u->single ||
 	    (*f && (*f)->peek >= STRONG_MAGIC && (*f)->peek <= SHORT_PEEK))
 		return n;
 	if (may_skip(u) && frame_skippable(*p, (size_t)n))
