@@ -90,7 +90,7 @@ load helper
 	[ "$(wc -l <json)" -eq 4 ]
 	grep -q '"file":"nosuch".*"ok":false.*"reason":"can.t open: No such file' json
 	grep -q '"file":"d".*"ok":false.*"reason":"is a folder' json
-	! grep -q '^{' err
+	[ "$(grep -c '^{' err)" -eq 0 ]
 	vcompress --json a >json 2>err || true
 	grep -q '"file":"a".*"ok":false.*exists already' json
 	vdecompress --json -t a.zst nosuch >json 2>err || true
