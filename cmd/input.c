@@ -104,6 +104,25 @@ ptrdiff_t input_read(struct input *in, void *buf, size_t n)
 	return got;
 }
 
+ptrdiff_t input_read_at(void *input, uint64_t at, uint8_t *buf, size_t n)
+{
+	const struct input *in = input;
+	size_t have = 0;
+
+	while (have < n) {
+		ssize_t got = pread(in->fd, buf + have, n - have, (off_t)(at + have));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			break;
+		have += (size_t)got;
+	}
+	return (ptrdiff_t)have;
+}
+
 uint64_t input_size(const struct input *in)
 {
 	return in->left;

@@ -43,6 +43,12 @@ int input_open(struct input *in, const char *path, int more_flags);
  */
 ptrdiff_t input_read(struct input *in, void *buf, size_t n);
 
+/*
+ * n bytes at an offset of a struct input that is a regular file, fewer only at
+ * its end; the place where input_read() goes on stays.  A lzv_file's read.
+ */
+ptrdiff_t input_read_at(void *input, uint64_t at, uint8_t *buf, size_t n);
+
 /* Bytes still to come, SIZE_UNKNOWN for a pipe. */
 uint64_t input_size(const struct input *in);
 

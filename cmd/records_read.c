@@ -5,7 +5,6 @@
  * The index says where to begin; from there items are hopped over by their
  * heads, and only what is wanted is read and decoded.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,25 +21,6 @@ struct reading {
 	uint64_t memory;
 	struct filter_error *err;
 };
-
-static ptrdiff_t file_read_at(void *ctx, uint64_t at, uint8_t *buf, size_t n)
-{
-	const struct input *in = ctx;
-	size_t have = 0;
-
-	while (have < n) {
-		ssize_t got = pread(in->fd, buf + have, n - have, (off_t)(at + have));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		have += (size_t)got;
-	}
-	return (ptrdiff_t)have;
-}
 
 static int out_of_memory(struct reading *r)
 {
@@ -65,7 +45,7 @@ static int decode_item(struct reading *r)
 	r->raw = malloc(w->it.raw_size + 1);
 	if (!r->item || !r->raw)
 		return out_of_memory(r);
-	if (file_read_at(r->find.file.ctx, w->item_at, r->item, w->it.size) !=
+	if (input_read_at(r->find.file.ctx, w->item_at, r->item, w->it.size) !=
 	    (ptrdiff_t)w->it.size)
 		return filter_fail(r->err, FILTER_E_READ, w->item_at, "can't read");
 	if (lzv_item_get(r->item, w->it.size, checked, &it, &want, w->item_at, r->err) <= 0)
@@ -201,7 +181,7 @@ static int read_range(struct reading *r, const char *text)
 int records_read(const struct input *in, const struct records_part *part,
 		 uint64_t memory, struct sink *sink, struct filter_error *err)
 {
-	struct lzv_file file = { file_read_at, (void *)(uintptr_t)in,
+	struct lzv_file file = { input_read_at, (void *)(uintptr_t)in,
 				 (uint64_t)in->st.st_size };
 	struct reading r = { .sink = sink, .memory = memory, .err = err };
 	struct filter_params p;

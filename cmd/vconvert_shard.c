@@ -30,25 +30,6 @@ bool shard_parse(const char *text, unsigned *i, unsigned *n)
 	return true;
 }
 
-static ptrdiff_t input_read_at(void *ctx, uint64_t at, uint8_t *buf, size_t n)
-{
-	const struct input *in = ctx;
-	size_t have = 0;
-
-	while (have < n) {
-		ssize_t got = pread(in->fd, buf + have, n - have, (off_t)(at + have));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		have += (size_t)got;
-	}
-	return (ptrdiff_t)have;
-}
-
 bool shard_open(struct convert_run *r, struct input *in, unsigned i, unsigned n,
 		struct lzv_part *part)
 {

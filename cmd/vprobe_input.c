@@ -50,30 +50,11 @@ static uint64_t piece_place(const struct sample *s, unsigned i)
 	return i * stride + hash * (stride > s->piece ? stride - s->piece : 0) / UINT32_MAX;
 }
 
-/* Up to n bytes at the descriptor's offset `at`; -errno. */
-static ptrdiff_t read_at(int fd, uint8_t *buf, size_t n, uint64_t at)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t got = pread(fd, buf + done, n - done, (off_t)(at + done));
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -errno;
-		if (!got)
-			break;
-		done += (size_t)got;
-	}
-	return (ptrdiff_t)done;
-}
-
-static int sample_pieces(struct sample *s, int fd)
+static int sample_pieces(struct sample *s, struct input *in)
 {
 	for (unsigned i = 0; i < s->pieces; i++) {
 		uint64_t at = s->pieces > 1 ? piece_place(s, i) : 0;
-		ptrdiff_t got = read_at(fd, s->data + s->len, s->piece, at);
+		ptrdiff_t got = input_read_at(in, at, s->data + s->len, s->piece);
 
 		if (got < 0)
 			return (int)got;
@@ -83,13 +64,13 @@ static int sample_pieces(struct sample *s, int fd)
 }
 
 /* From a regular file, without moving its offset. */
-static int sample_seekable(struct sample *s, const struct input *in)
+static int sample_seekable(struct sample *s, struct input *in)
 {
 	s->total = (uint64_t)in->st.st_size;
 	s->pieces = s->total > vprobe.sample ? SAMPLE_PIECES : 1;
 	s->piece = s->pieces > 1 ? vprobe.sample / SAMPLE_PIECES : (size_t)s->total;
 	s->data = need(s->pieces * s->piece);
-	return sample_pieces(s, in->fd);
+	return sample_pieces(s, in);
 }
 
 /* From a pipe: the first bytes. */
