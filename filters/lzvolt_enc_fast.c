@@ -22,8 +22,9 @@
  * 8-byte one with a branch on top is 7 % slower on files), the position right
  * behind a match has its own copy of the probe (4 % with 4-byte hashes, nothing
  * with 5), and tokens are written while the next search is under way (a list of
- * sequences written afterwards costs 8 %).  Worse or no better: the repeat at 1 to 4 bytes by one 8-byte
- * comparison, two positions a step with a branchless choice.
+ * sequences written afterwards costs 8 %).  Worse or no better: the repeat at 1
+ * to 4 bytes by one 8-byte comparison, two positions a step with a branchless
+ * choice.
  */
 #include "lzvolt_enc.h"
 #include "equal.h"
