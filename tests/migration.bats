@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # Every command of lzvolt-migration(7) and vconvert(1)'s examples is run, in order:
-# "$" must succeed, "%" must fail and say what the next line says.
+# "$" must succeed, "%" must fail and say what the next line says.  Spark's example,
+# in an unfilled display, is run by tests/long/spark.bats.
 
 load helper
 

@@ -6,6 +6,7 @@
 #   make check	every test; ends with "N passed, N failed, N skipped"
 #   make bench	the benchmarks, under 15 minutes
 #   make check-long	20 GiB streams through each fast codec; takes minutes
+#   make check-spark	vconvert --shard in Spark's tasks, on 1 GB; installs pyspark below BUILD
 #
 # Each area keeps its rules in tests/AREA/AREA.mk and adds to quick::, check::
 # and bench:: there.  A recipe runs its test as "$(TALLY) NAME COMMAND...",
@@ -57,4 +58,7 @@ check-sanitized: all test-tools
 check-long: all test-tools
 	BUILD=$(BUILD) $(BATS) --tap tests/long/stream.bats
 
-.PHONY: test-tools quick check check-sanitized check-long bench
+check-spark: all test-tools
+	BUILD=$(BUILD) $(BATS) --tap tests/long/spark.bats
+
+.PHONY: test-tools quick check check-sanitized check-long check-spark bench
