@@ -61,7 +61,8 @@ print(sum(m["blocks"] for m in json.load(sys.stdin)["list"]))'
 	page | sed -n 's/^\$ //p' >commands
 	[ "$(wc -l <commands)" -eq 2 ]
 	peak spark.rss bash -e commands 2>log || fail "$(tail -n 30 log)"
-	echo "# $(stat -c %s store.lzv) bytes: $((SECONDS - start)) s, Spark's peak" \
+	echo "# $(stat -c %s store.lzv) bytes: $((SECONDS - start)) s, the job" \
+		"$(grep -o 'Job 0 finished.* took [0-9]*' log | grep -o '[0-9]*$') ms; Spark's peak" \
 		"$(($(cat spark.rss) / 1024)) MiB, vconvert's $(cat rss.* | tr '\n' ' ')KiB" >&3
 
 	[ "$(cat rss.* | wc -l)" -eq 4 ]
