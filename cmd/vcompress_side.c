@@ -85,7 +85,10 @@ static int pack_one(struct side_run *r, struct pack *p, struct output *out,
 
 	feed_open_memory(&feed, &r->in, r->data, r->len);
 	sink_open(&sink, out, 1);
+	/* Both are used up before this returns. */
+	/* cppcheck-suppress autoVariables */
 	p->feed = &feed;
+	/* cppcheck-suppress autoVariables */
 	p->sink = &sink;
 	p->threads = machine_threads(common.threads);
 	p->params.threads = p->threads;

@@ -348,6 +348,7 @@ static int plain_before(struct framing_writer *w, struct frecord *rec,
 			return refuse(out, rec, "a length doesn't fit its field");
 		out->n += n;
 	}
+	/* cppcheck-suppress uninitvar ; fields_put() filled in.n bytes of it */
 	memcpy(out->p + out->n, inner, in.n);
 	out->n += in.n;
 	return 0;

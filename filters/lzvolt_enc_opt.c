@@ -381,6 +381,7 @@ static void backward(struct opt *o, uint32_t id, struct path *p)
 	if (o->node[id].lit)
 		id = o->node[id].from;
 	while (id >= NODES) {
+		/* cppcheck-suppress arrayIndexOutOfBoundsCond ; id is a node made */
 		const struct node *n = &o->node[id];
 		uint32_t pos = id / NODES;
 

@@ -134,10 +134,12 @@ static const struct {
 
 static const struct flate_packer *flate_engine(int level)
 {
-	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
-		if (level >= 1 && level <= engines[i].level_max &&
-		    *engines[i].packer)
-			return *engines[i].packer;
+	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		const struct flate_packer *packer = *engines[i].packer;
+
+		if (packer && level >= 1 && level <= engines[i].level_max)
+			return packer;
+	}
 	return level <= 9 ? &flate_zlib : NULL;
 }
 
