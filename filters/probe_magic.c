@@ -230,7 +230,7 @@ static void *head_open(const struct filter *f, struct memory_source *m,
 	filter_params_init(&params);
 	params.memory = (uint64_t)256 << 20;
 	memory_source_set(m, p, n);
-	/* cppcheck-suppress returnDanglingLifetime ; open() keeps neither */
+	/* cppcheck-suppress returnDanglingLifetime ; a state keeps neither */
 	return f->unpack->open(&params, &m->src, &err);
 }
 

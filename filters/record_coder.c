@@ -170,7 +170,7 @@ static int stream_fill(const struct stream_ops *ops, void *state, uint8_t *dst,
 	for (;;) {
 		bool near = n - at < sizeof(over);
 
-		/* cppcheck-suppress legacyUninitvar ; read() writes it */
+		/* cppcheck-suppress legacyUninitvar ; the codec writes it */
 		got = ops->read(state, near ? over : dst + at,
 				near ? sizeof(over) : n - at, err);
 		if (got < 0)
