@@ -199,5 +199,6 @@ int main(int argc, char **argv)
 	} while (at < have);
 	if (!strcmp(argv[1], "java"))
 		java_block(0x16, 0, 0, 0);
+	free(in);
 	return fflush(stdout) ? 1 : 0;
 }

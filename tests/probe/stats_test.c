@@ -92,6 +92,25 @@ static void test_bounds(void)
 	}
 }
 
+/* Field by field, since padding is nobody's. */
+static bool same_stats(const struct probe_stats *a, const struct probe_stats *b)
+{
+	for (unsigned i = 0; i < a->parts && i < b->parts; i++)
+		if (a->part[i].offset != b->part[i].offset ||
+		    a->part[i].size != b->part[i].size ||
+		    a->part[i].packs != b->part[i].packs)
+			return false;
+	return a->bytes == b->bytes && a->order0 == b->order0 &&
+	       a->order0_error == b->order0_error && a->order1 == b->order1 &&
+	       a->order1_pairs == b->order1_pairs &&
+	       a->order1_bias == b->order1_bias && a->distinct == b->distinct &&
+	       a->match4 == b->match4 && a->match8 == b->match8 &&
+	       a->runs == b->runs && a->saving == b->saving &&
+	       a->verdict == b->verdict && a->reason == b->reason &&
+	       a->windows == b->windows && a->parts == b->parts &&
+	       !memcmp(a->window, b->window, a->windows * sizeof(a->window[0]));
+}
+
 /* Any cutting of the same bytes into calls gives the same figures. */
 static void test_cuts(void)
 {
@@ -111,7 +130,7 @@ static void test_cuts(void)
 		at += k;
 	}
 	probe_scan_end(scan, &stats);
-	CHECK(!memcmp(&whole, &stats, sizeof(stats)), "figures depend on the cuts");
+	CHECK(same_stats(&whole, &stats), "figures depend on the cuts");
 }
 
 /* A repeat that order 0 can't see: noise, then the same noise again. */
