@@ -254,7 +254,7 @@ int main(int argc, char **argv)
 {
 	struct job j = { 0 };
 	size_t workers = 2, stride = 1;
-	int c;
+	int c, status;
 
 	while ((c = getopt(argc, argv, "+j:s:f:ue")) != -1) {
 		switch (c) {
@@ -282,5 +282,9 @@ int main(int argc, char **argv)
 	if (!j.argv)
 		die("mangle");
 	memcpy(j.argv, argv + 3, (size_t)j.argc * sizeof(*j.argv));
-	return run_workers(&j, workers, stride);
+	status = run_workers(&j, workers, stride);
+	free(j.argv);
+	free(j.packed.p);
+	free(j.plain.p);
+	return status;
 }
