@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive_tar.h"
 #include "lzvolt.h"
 #include "vconvert.h"
 
@@ -154,6 +155,8 @@ static bool choose_from(struct convert_run *r, const uint8_t *data, size_t n)
 		return false;
 	}
 	settle_from(&r->from);
+	if (framing_is_foreign(&r->from) && archive_tar_missing())
+		die("--from=%s: %s", vo->from, archive_tar_missing());
 	return true;
 }
 
@@ -161,12 +164,19 @@ static void choose_into(struct convert_run *r)
 {
 	struct framing *f = &r->into;
 
+	if (framing_is_foreign(&r->from) && !vo->into)
+		die("%s has no place that says a record is %s (lzvolt-migration(7), rule 3): "
+		    "--into=tar and --into=lzv have one", vo->from, encodings[vo->to]);
 	if (vo->into)
 		parse_framing(f, "into", vo->into);
 	else if (framing_has_flag(&r->from))
 		*f = r->from;
 	else
 		framing_parse(f, "lzv");
+	if (framing_is_foreign(f))
+		die("--into=%s: it has no place that says a record is packed "
+		    "(lzvolt-migration(7), rule 3), so it is only read: --into=tar and "
+		    "--into=lzv have one", vo->into);
 	if (framing_takes(f, (unsigned)vo->to) && !lacks_size(f))
 		return;
 	if (lacks_size(f))

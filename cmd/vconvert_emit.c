@@ -70,12 +70,12 @@ static int emit_note(struct running *k, struct frecord *rec,
 	int bad;
 
 	k->r->total.notes++;
-	if (!note_room(k, FRAMING_NOTE_ROOM(rec->text_size + rec->name_size), &out))
+	if (!note_room(k, framing_room(k->writer, rec), &out))
 		return err->code;
 	bad = framing_note(k->writer, rec, &out);
 	if (bad)
 		return bad;
-	if (!out.n)
+	if (!out.n && !out.held)
 		k->r->total.notes_dropped++;
 	return put(k, out.p, out.n) ? write_failed(k, err) : 0;
 }
@@ -86,7 +86,7 @@ static int emit_record(struct running *k, struct frecord *rec,
 	struct framing_out out = { .err = err };
 	int bad;
 
-	if (!note_room(k, FRAMING_ROOM + rec->it.key_size, &out))
+	if (!note_room(k, framing_room(k->writer, rec), &out))
 		return err->code;
 	bad = framing_before(k->writer, rec, &out);
 	if (bad)
@@ -227,7 +227,7 @@ void convert_emit(void *ctx, struct job *job)
 	}
 	k->r->total.forward_ns += j->forward_ns;
 	k->r->total.back_ns += j->back_ns;
-	k->r->in_bytes = j->base + j->at;
+	k->r->in_bytes = j->read;
 	if (!bad && k->r->resume)
 		bad = emit_checkpoint(k, j, &err);
 	if (bad)
@@ -263,7 +263,7 @@ int convert_begin(struct running *k, struct filter_error *err)
 
 	if (k->r->resume && k->r->resume->done.bytes)
 		return begin_again(k, err);
-	if (!note_room(k, FRAMING_ROOM, &out))
+	if (!note_room(k, framing_room(k->writer, NULL), &out))
 		return err->code;
 	bad = framing_begin(k->writer, &out);
 	if (bad)

@@ -3,6 +3,7 @@
 #ifndef VCONVERT_JOB_H
 #define VCONVERT_JOB_H
 
+#include "archive_tar.h"
 #include "vconvert.h"
 
 struct result {
@@ -19,6 +20,7 @@ struct convert_job {
 	size_t in_cap, out_cap, out_len;
 	size_t have, at;	/* bytes at in; those cut into records */
 	uint64_t base;		/* offset of in[0] in the input */
+	uint64_t read;		/* bytes of the input up to this job's end */
 	struct frecord *rec;
 	struct result *res;
 	size_t count;
@@ -30,6 +32,7 @@ struct convert_job {
 struct running {
 	struct convert_run *r;
 	struct framing_reader *reader;
+	struct archive_tar *archive;	/* cpio, zip: its bytes are cut */
 	struct framing_writer *writer;
 	const uint8_t *rest;	/* of the last job, for the next */
 	size_t rest_len;

@@ -70,6 +70,7 @@ static int grow(struct running *k, struct convert_job *j, size_t cap)
 
 		rec->it.key = moved(rec->it.key, j->in, j->have, bigger);
 		rec->it.body = moved(rec->it.body, j->in, j->have, bigger);
+		rec->dir = moved(rec->dir, j->in, j->have, bigger);
 		rec->name = moved(rec->name, j->in, j->have, bigger);
 		rec->text = moved(rec->text, j->in, j->have, bigger);
 	}
@@ -79,6 +80,18 @@ static int grow(struct running *k, struct convert_job *j, size_t cap)
 	return 0;
 }
 
+/* For archive_tar.h: 0 = the end, -1 = failed. */
+static ptrdiff_t read_input(void *ctx, uint8_t *p, size_t n)
+{
+	struct running *k = ctx;
+	ptrdiff_t got;
+
+	do
+		got = feed_read(k->r->feed, p, n);
+	while (got == SOURCE_PAUSE);
+	return got;
+}
+
 /* More bytes behind those that are there: 0, or an error. */
 static int read_more(struct running *k, struct convert_job *j)
 {
@@ -86,9 +99,13 @@ static int read_more(struct running *k, struct convert_job *j)
 
 	if (j->have == j->in_cap && grow(k, j, 2 * j->in_cap))
 		return j->job.err.code;
-	do
-		got = feed_read(k->r->feed, j->in + j->have, j->in_cap - j->have);
-	while (got == SOURCE_PAUSE);
+	if (k->archive)
+		got = archive_tar_read(k->archive, j->in + j->have,
+				       j->in_cap - j->have, &j->job.err);
+	else
+		got = read_input(k, j->in + j->have, j->in_cap - j->have);
+	if (got < 0 && k->archive && got != FILTER_E_READ)
+		return (int)got;
 	if (got < 0) {
 		j->job.err.code = FILTER_E_READ;
 		return feed_failure(k->r->feed, &j->job.err);
@@ -165,6 +182,7 @@ static void fill(void *ctx, struct job *job)
 	k->rest = j->in + j->at;
 	k->rest_len = j->have - j->at;
 	k->base = j->base + j->at;
+	j->read = k->archive ? archive_tar_at(k->archive) : k->base;
 }
 
 static uint64_t cpu_ns(void)
@@ -288,14 +306,29 @@ static const struct pipeline pipeline = {
 	.fill = fill, .work = work, .emit = convert_emit, .interrupt = interrupt,
 };
 
+static bool open_ends(struct running *k)
+{
+	struct convert_run *r = k->r;
+	struct framing from = r->from;
+
+	if (framing_is_foreign(&from)) {
+		k->archive = archive_tar_open(from.kind == FRAMING_ZIP, from.limit,
+					      read_input, k);
+		from.kind = FRAMING_TAR;
+		if (!k->archive)
+			return false;
+	}
+	k->reader = framing_reader_open(&from);
+	k->writer = framing_writer_open(&r->into, r->convert.check);
+	return k->reader && k->writer;
+}
+
 int convert_run(struct convert_run *r, struct filter_error *err)
 {
 	struct running k = { .r = r };
 	int code;
 
-	k.reader = framing_reader_open(&r->from);
-	k.writer = framing_writer_open(&r->into, r->convert.check);
-	if (!k.reader || !k.writer)
+	if (!open_ends(&k))
 		code = filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
 	else
 		code = convert_begin(&k, err);
@@ -308,6 +341,7 @@ int convert_run(struct convert_run *r, struct filter_error *err)
 		code = pipe_run(&pipeline, &k, r->threads, r->threads + 2, err);
 	framing_reader_close(k.reader);
 	framing_writer_close(k.writer);
+	archive_tar_close(k.archive);
 	free(k.note);
 	return code;
 }

@@ -81,6 +81,9 @@ static const struct word words[] = {
 	{ "lz4-legacy", set_kind, FRAMING_LZ4_LEGACY },
 	{ "hadoop", set_kind, FRAMING_HADOOP },
 	{ "lz4-java", set_kind, FRAMING_LZ4_JAVA },
+	{ "tar", set_kind, FRAMING_TAR },
+	{ "cpio", set_kind, FRAMING_CPIO },
+	{ "zip", set_kind, FRAMING_ZIP },
 	{ "flag:u8", set_flag, 0 },
 	{ "size:u32le", set_size, NUMBER_U32LE },
 	{ "size:u32be", set_size, NUMBER_U32BE },
@@ -108,15 +111,6 @@ static bool number_parse(const char *text, uint64_t max, uint64_t *v)
 	return !*end && *v && *v <= max;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return -1;
-}
-
 static bool magic_parse(struct framing *f, const char *text)
 {
 	size_t n = strlen(text) / 2, i;
@@ -124,7 +118,7 @@ static bool magic_parse(struct framing *f, const char *text)
 	if (!n || strlen(text) % 2 || n > sizeof(f->magic))
 		return false;
 	for (i = 0; i < n; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+		int high = framing_hex_digit(text[2 * i]), low = framing_hex_digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;
@@ -311,6 +305,11 @@ static const struct framing_ops *ops_of(const struct framing *f)
 		return &framing_hadoop;
 	case FRAMING_LZ4_JAVA:
 		return &framing_lz4_java;
+	case FRAMING_TAR:
+		return &framing_tar;
+	case FRAMING_CPIO:
+	case FRAMING_ZIP:
+		return &framing_foreign;
 	default:
 		return &framing_plain;
 	}
@@ -329,7 +328,12 @@ bool framing_takes(const struct framing *f, unsigned encoding)
 
 bool framing_has_flag(const struct framing *f)
 {
-	return f->flag || f->kind == FRAMING_LZV;
+	return f->flag || f->kind == FRAMING_LZV || f->kind == FRAMING_TAR;
+}
+
+bool framing_is_foreign(const struct framing *f)
+{
+	return f->kind == FRAMING_CPIO || f->kind == FRAMING_ZIP;
 }
 
 struct framing_reader *framing_reader_open(const struct framing *f)
@@ -386,7 +390,19 @@ void framing_writer_close(struct framing_writer *w)
 	if (!w)
 		return;
 	lzv_writer_close(w->lzv);
+	free(w->held);
 	free(w);
+}
+
+size_t framing_room(const struct framing_writer *w, const struct frecord *rec)
+{
+	if (w->f.kind == FRAMING_TAR)
+		return framing_tar_room(w, rec);
+	if (!rec)
+		return FRAMING_ROOM;
+	if (rec->what == FRECORD_NOTE)
+		return FRAMING_NOTE_ROOM(rec->text_size + rec->name_size);
+	return FRAMING_ROOM + rec->it.key_size + rec->dir_size;
 }
 
 int framing_begin(struct framing_writer *w, struct framing_out *out)
@@ -434,12 +450,13 @@ int framing_note(struct framing_writer *w, const struct frecord *rec, struct fra
 	const struct framing_ops *ops = ops_of(&w->f);
 
 	out->n = 0;
+	out->held = false;
 	return ops->note ? ops->note(w, rec, out) : 0;
 }
 
 size_t framing_end_room(const struct framing_writer *w)
 {
-	return w->lzv ? lzv_writer_end_room(w->lzv) : FRAMING_ROOM;
+	return w->lzv ? lzv_writer_end_room(w->lzv) : framing_room(w, NULL);
 }
 
 int framing_end(struct framing_writer *w, struct framing_out *out)
@@ -448,53 +465,4 @@ int framing_end(struct framing_writer *w, struct framing_out *out)
 
 	out->n = 0;
 	return ops->end ? ops->end(w, out) : 0;
-}
-
-ptrdiff_t framing_more(struct framing_in *in, size_t want, const char *what)
-{
-	in->want = want;
-	if (!in->eof)
-		return 0;
-	return filter_fail(in->err, FILTER_E_TRUNCATED, in->offset + in->n,
-			   "the input ends inside %s", what);
-}
-
-void framing_note_is(struct frecord *rec, const char *name, const uint8_t *p,
-		     size_t n)
-{
-	rec->what = FRECORD_NOTE;
-	rec->name = (const uint8_t *)name;
-	rec->name_size = strlen(name);
-	rec->text = p;
-	rec->text_size = n;
-	rec->hex = false;
-}
-
-bool framing_note_named(const struct frecord *rec, const char *name)
-{
-	return rec->name_size == strlen(name) &&
-	       !memcmp(rec->name, name, rec->name_size);
-}
-
-bool framing_note_bytes(const struct frecord *rec, uint8_t *dst, size_t cap,
-			size_t *n)
-{
-	size_t i;
-
-	*n = rec->hex ? rec->text_size / 2 : rec->text_size;
-	if (*n > cap || (rec->hex && rec->text_size % 2))
-		return false;
-	if (!rec->hex) {
-		memcpy(dst, rec->text, *n);
-		return true;
-	}
-	for (i = 0; i < *n; i++) {
-		int high = hex_digit((char)rec->text[2 * i]);
-		int low = hex_digit((char)rec->text[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		dst[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
 }

@@ -3,10 +3,12 @@
  * framing.h - records as people store them: how they are told apart
  *
  *	framing.c	a framing in words: parsing, presets, flags
+ *	framing_note.c	a container's own bytes as notes
  *	framing_plain.c	lengths, slots, lines, NUL, whole inputs
  *	framing_lzv.c	our own record stream
  *	framing_lz4.c	LZ4 frames and legacy files
  *	framing_block.c	Hadoop block streams, lz4-java LZ4Block streams
+ *	framing_tar.c	the files in a tar archive
  *
  * A reader cuts bytes into records and notes, a writer says what goes around
  * a record's payload.  Neither looks at a payload but to measure an LZ4 block
@@ -21,7 +23,8 @@
 enum framing_kind {
 	FRAMING_LENGTH, FRAMING_FIXED, FRAMING_LINES, FRAMING_NUL,
 	FRAMING_WHOLE, FRAMING_LZV, FRAMING_LZ4_FRAME, FRAMING_LZ4_LEGACY,
-	FRAMING_HADOOP, FRAMING_LZ4_JAVA,
+	FRAMING_HADOOP, FRAMING_LZ4_JAVA, FRAMING_TAR,
+	FRAMING_CPIO, FRAMING_ZIP,	/* as tar, by archive_tar.h */
 };
 
 enum framing_number {
@@ -67,6 +70,8 @@ bool framing_detect(struct framing *f, const uint8_t *p, size_t n);
 bool framing_takes(const struct framing *f, unsigned encoding);
 /* Is there a place that says how each record is encoded? */
 bool framing_has_flag(const struct framing *f);
+/* cpio or zip: what is cut is the tar archive that archive_tar.h makes of it. */
+bool framing_is_foreign(const struct framing *f);
 
 /* What a reader finds and a writer is given. */
 enum frecord_what { FRECORD_NOTHING, FRECORD_ITEM, FRECORD_NOTE };
@@ -81,6 +86,9 @@ struct frecord {
 	bool summed;		/* sum32: lz4-java's, of the decoded bytes */
 	uint32_t sum32;
 	bool verbatim;		/* raw here, but bytes of a container */
+	bool fresh;		/* a plain file: nobody tried to pack it yet */
+	const uint8_t *dir;	/* the key in two parts: dir, '/', it.key */
+	size_t dir_size;
 	uint64_t offset;	/* in the input */
 	/* a note; hex: its text is the bytes in hexadecimal already */
 	const uint8_t *name, *text;
@@ -118,19 +126,21 @@ ptrdiff_t framing_next(struct framing_reader *r, struct framing_in *in,
 
 /*
  * A writer gives the bytes in front of and behind a payload.  Each call fills
- * out->p, which has FRAMING_ROOM bytes, key_size or note bytes added.
+ * out->p, which has framing_room() bytes for a record or note; NULL: begin.
  */
 #define FRAMING_ROOM ((size_t)256)
 #define FRAMING_NOTE_ROOM(text_size) (2 * (text_size) + 512)
 struct framing_out {
 	uint8_t *p;
 	size_t n;
+	bool held;		/* a note that is written with the next record */
 	struct filter_error *err;
 };
 
 struct framing_writer;
 struct framing_writer *framing_writer_open(const struct framing *f, bool checked);
 void framing_writer_close(struct framing_writer *w);
+size_t framing_room(const struct framing_writer *w, const struct frecord *rec);
 int framing_begin(struct framing_writer *w, struct framing_out *out);
 int framing_before(struct framing_writer *w, struct frecord *rec,
 		   struct framing_out *out);
@@ -164,6 +174,7 @@ struct framing_reader {
 	uint32_t flags;		/* of an LZ4 frame */
 	uint64_t block_max;
 	uint64_t left;		/* decoded bytes left of a Hadoop block */
+	uint64_t entries;	/* of an archive, so far */
 	uint8_t level;
 	uint8_t spare[64];
 };
@@ -182,6 +193,8 @@ struct framing_writer {
 	uint64_t total;		/* of a Hadoop block; 0 = the record's own */
 	bool inside;		/* a Hadoop block goes on */
 	uint8_t level;
+	uint8_t *held;		/* tar: head of the record to come; lzv: a key */
+	size_t held_size, held_cap;
 };
 
 struct framing_ops {
@@ -198,13 +211,16 @@ struct framing_ops {
 	unsigned takes;		/* bits: 1 << encoding; 0: by f->encoding, flag */
 };
 extern const struct framing_ops framing_plain, framing_lzv, framing_lz4_frame,
-	framing_lz4_legacy, framing_hadoop, framing_lz4_java;
+	framing_lz4_legacy, framing_hadoop, framing_lz4_java, framing_tar,
+	framing_foreign;
+size_t framing_tar_room(const struct framing_writer *w, const struct frecord *rec);
 
 int framing_lzv_resume(struct framing_writer *w, const uint8_t *p, size_t n,
 		       struct filter_error *err);
 
 /* More bytes are needed: asks for them, or says that the input is cut short. */
 ptrdiff_t framing_more(struct framing_in *in, size_t want, const char *what);
+int framing_hex_digit(char c);	/* -1: none */
 /* A note of a container's own bytes. */
 void framing_note_is(struct frecord *rec, const char *name, const uint8_t *p,
 		     size_t n);

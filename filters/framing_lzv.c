@@ -8,6 +8,7 @@
  */
 #include "framing.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void framing_reader_seek(struct framing_reader *r, unsigned flags, uint64_t at,
@@ -71,9 +72,33 @@ static int no_memory(struct framing_out *out)
 	return filter_fail(out->err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
 }
 
+/* A key in two parts becomes one. */
+static bool join_key(struct framing_writer *w, struct frecord *rec)
+{
+	struct lzv_item *it = &rec->it;
+	size_t n = rec->dir_size + 1 + it->key_size;
+
+	if (n > w->held_cap) {
+		free(w->held);
+		w->held = malloc(n);
+		w->held_cap = w->held ? n : 0;
+	}
+	if (!w->held)
+		return false;
+	memcpy(w->held, rec->dir, rec->dir_size);
+	w->held[rec->dir_size] = '/';
+	memcpy(w->held + rec->dir_size + 1, it->key, it->key_size);
+	it->key = w->held;
+	it->key_size = n;
+	rec->dir_size = 0;
+	return true;
+}
+
 static int lzv_before(struct framing_writer *w, struct frecord *rec,
 		      struct framing_out *out)
 {
+	if (rec->dir_size && !join_key(w, rec))
+		return no_memory(out);
 	if (rec->width != w->width)
 		out->n = lzv_writer_width(w->lzv, out->p, rec->width);
 	w->width = rec->width;

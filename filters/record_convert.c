@@ -318,7 +318,7 @@ static int pack_again(struct turn *t)
 	bool raw = t->in->it.encoding == LZV_RAW;
 	int64_t n;
 
-	if (!t->c->o.recompress && takes(t, t->in->it.encoding))
+	if (!t->c->o.recompress && !t->in->fresh && takes(t, t->in->it.encoding))
 		return carry(t, CONVERT_CARRIED);
 	n = repack(t);
 	if (n < 0)

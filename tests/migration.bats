@@ -46,8 +46,11 @@ run_page() {
 }
 
 @test "the examples of vconvert(1) run" {
-	needs lz4 parallel
+	needs lz4 parallel cpio zip
 	gen mixed 3M >mixed
+	tar -cf backup.tar mixed
+	echo mixed | cpio -o -H newc >backup.cpio 2>/dev/null
+	zip -q backup.zip mixed
 	lz4 -q -B4 -BX <mixed >image.lz4
 	lz4 -q -l <mixed >initrd.lz4
 	mkrecords sized 4096 <mixed >values.dump

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * archive.c - cpio and zip archives as the tar archive that holds the same
+ *
+ * Entry by entry: a whole file is read first, since a zip may say a file's
+ * size behind it, and tar wants it in front.  Names pass as bytes.  Reading
+ * from the front, as a pipe wants it, misses what only a zip's directory at the
+ * end knows: permissions of some writers' files.
+ *
+ * A zip that is encrypted, or holds a method that libarchive lacks, is an
+ * error, and so is a newc hard link that brings the content of an earlier
+ * entry: in tar that entry would stay empty.
+ */
+#include "archive_tar.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READ_SIZE ((size_t)64 << 10)
+
+struct archive_tar {
+	struct archive *in, *out;
+	ptrdiff_t (*read)(void *ctx, uint8_t *p, size_t n);
+	void *ctx;
+	uint64_t limit, at, entries;
+	bool began, ended, read_failed, no_memory;
+	uint8_t *tar;			/* written, not yet read */
+	size_t tar_at, tar_size, tar_cap;
+	uint8_t *data;			/* the entry's */
+	size_t data_cap;
+	uint8_t buffer[READ_SIZE];
+};
+
+const char *archive_tar_missing(void)
+{
+	return NULL;
+}
+
+static la_ssize_t give(struct archive *in, void *ctx, const void **p)
+{
+	struct archive_tar *a = ctx;
+	ptrdiff_t n = a->read(a->ctx, a->buffer, READ_SIZE);
+
+	(void)in;
+	*p = a->buffer;
+	if (n < 0)
+		a->read_failed = true;
+	else
+		a->at += (uint64_t)n;
+	return n < 0 ? ARCHIVE_FATAL : n;
+}
+
+static bool room(uint8_t **p, size_t *cap, size_t n)
+{
+	uint8_t *more;
+
+	if (n <= *cap)
+		return true;
+	more = realloc(*p, n + n / 2);
+	if (!more)
+		return false;
+	*p = more;
+	*cap = n + n / 2;
+	return true;
+}
+
+static la_ssize_t take(struct archive *out, void *ctx, const void *p, size_t n)
+{
+	struct archive_tar *a = ctx;
+
+	(void)out;
+	if (!room(&a->tar, &a->tar_cap, a->tar_size + n)) {
+		a->no_memory = true;
+		return ARCHIVE_FATAL;
+	}
+	memcpy(a->tar + a->tar_size, p, n);
+	a->tar_size += n;
+	return (la_ssize_t)n;
+}
+
+static bool set_up(struct archive_tar *a, bool zip)
+{
+	a->in = archive_read_new();
+	a->out = archive_write_new();
+	return a->in && a->out &&
+	       !(zip ? archive_read_support_format_zip_streamable(a->in) :
+		 archive_read_support_format_cpio(a->in)) &&
+	       !archive_write_set_format_pax_restricted(a->out) &&
+	       !archive_write_set_options(a->out, "hdrcharset=BINARY") &&
+	       !archive_write_set_bytes_per_block(a->out, 0) &&
+	       !archive_write_set_bytes_in_last_block(a->out, 1) &&
+	       !archive_write_open(a->out, a, NULL, take, NULL);
+}
+
+struct archive_tar *archive_tar_open(bool zip, uint64_t limit,
+				     ptrdiff_t (*read)(void *ctx, uint8_t *p, size_t n),
+				     void *ctx)
+{
+	struct archive_tar *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->read = read;
+	a->ctx = ctx;
+	a->limit = limit;
+	if (set_up(a, zip))
+		return a;
+	archive_tar_close(a);
+	return NULL;
+}
+
+void archive_tar_close(struct archive_tar *a)
+{
+	if (!a)
+		return;
+	archive_read_free(a->in);
+	archive_write_free(a->out);
+	free(a->tar);
+	free(a->data);
+	free(a);
+}
+
+uint64_t archive_tar_at(const struct archive_tar *a)
+{
+	return a->at;
+}
+
+/* What libarchive, or this file, says of the entry in turn. */
+static int bad(struct archive_tar *a, struct filter_error *err, int code,
+	       const char *what)
+{
+	if (a->read_failed)
+		return FILTER_E_READ;
+	if (a->no_memory)
+		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
+	return filter_fail(err, code, a->at, "entry %llu: %s",
+			   (unsigned long long)a->entries,
+			   what ? what : "not what its format says");
+}
+
+static int bad_input(struct archive_tar *a, struct filter_error *err)
+{
+	return bad(a, err, FILTER_E_CORRUPT, archive_error_string(a->in));
+}
+
+/* The whole file, wherever its size stands: its bytes, or an error. */
+static int64_t read_data(struct archive_tar *a, struct filter_error *err)
+{
+	size_t n = 0;
+	la_ssize_t got;
+
+	do {
+		if (n > a->limit)
+			return bad(a, err, FILTER_E_MEMORY,
+				   "a file is above the memory limit");
+		if (!room(&a->data, &a->data_cap, n + READ_SIZE)) {
+			a->no_memory = true;
+			return bad(a, err, FILTER_E_MEMORY, NULL);
+		}
+		got = archive_read_data(a->in, a->data + n, a->data_cap - n);
+		if (got < 0)
+			return bad_input(a, err);
+		n += (size_t)got;
+	} while (got);
+	return (int64_t)n;
+}
+
+/* Names as they stand, whatever the locale can say. */
+static bool fix_names(struct archive_entry *e)
+{
+	const char *name = archive_entry_pathname_utf8(e);
+
+	if (!name)
+		name = archive_entry_pathname(e);
+	if (!name)
+		return false;
+	archive_entry_copy_pathname(e, name);
+	return true;
+}
+
+static int translate(struct archive_tar *a, struct archive_entry *e,
+		     struct filter_error *err)
+{
+	int64_t n = 0;
+
+	if (!fix_names(e))
+		return bad(a, err, FILTER_E_CORRUPT, "a name that is none");
+	if (archive_entry_size_is_set(e) && (uint64_t)archive_entry_size(e) > a->limit)
+		return bad(a, err, FILTER_E_MEMORY, "a file is above the memory limit");
+	if (archive_entry_filetype(e) == AE_IFREG || archive_entry_hardlink(e))
+		n = read_data(a, err);
+	if (n < 0)
+		return (int)n;
+	if (n && archive_entry_hardlink(e) && archive_format(a->in) == ARCHIVE_FORMAT_CPIO_POSIX)
+		archive_entry_set_hardlink(e, NULL);	/* the earlier one has it too */
+	if (n && archive_entry_hardlink(e))
+		return bad(a, err, FILTER_E_UNSUPPORTED,
+			   "a hard link that brings an earlier entry's content");
+	archive_entry_set_size(e, n);
+	if (archive_write_header(a->out, e) < ARCHIVE_WARN ||
+	    (n && archive_write_data(a->out, a->data, (size_t)n) != n) ||
+	    archive_write_finish_entry(a->out) < ARCHIVE_WARN)
+		return bad(a, err, FILTER_E_UNSUPPORTED, archive_error_string(a->out));
+	return 0;
+}
+
+/* 1: an entry more was written, or the end; or an error. */
+static int next_entry(struct archive_tar *a, struct filter_error *err)
+{
+	struct archive_entry *e;
+	int got = a->began ? 0 : archive_read_open(a->in, a, NULL, give, NULL);
+
+	a->began = true;
+	if (got >= ARCHIVE_WARN)
+		got = archive_read_next_header(a->in, &e);
+	if (got == ARCHIVE_EOF) {
+		a->ended = true;
+		if (archive_write_close(a->out) < ARCHIVE_WARN)
+			return bad(a, err, FILTER_E_CORRUPT, archive_error_string(a->out));
+		return 1;
+	}
+	if (got < ARCHIVE_WARN)
+		return bad_input(a, err);
+	got = translate(a, e, err);
+	a->entries++;
+	return got ? got : 1;
+}
+
+ptrdiff_t archive_tar_read(struct archive_tar *a, uint8_t *dst, size_t n,
+			   struct filter_error *err)
+{
+	int got;
+
+	while (a->tar_at == a->tar_size && !a->ended) {
+		a->tar_at = a->tar_size = 0;
+		got = next_entry(a, err);
+		if (got < 0)
+			return got;
+	}
+	if (n > a->tar_size - a->tar_at)
+		n = a->tar_size - a->tar_at;
+	memcpy(dst, a->tar + a->tar_at, n);
+	a->tar_at += n;
+	return (ptrdiff_t)n;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * archive_tar.h - cpio and zip archives as the tar archive that holds the same
+ *
+ * One reader less for whoever cuts records: libarchive reads an archive from
+ * its front to its end and writes it as pax tar, entry by entry, so that
+ * modes, owners, times and links come along as far as the format has them.
+ */
+#ifndef ARCHIVE_TAR_H
+#define ARCHIVE_TAR_H
+
+#include "filter.h"
+
+struct archive_tar;
+
+/* NULL, or what is missing where libarchive is left out. */
+const char *archive_tar_missing(void);
+/*
+ * read: up to n bytes of the archive; 0 = the end, < 0 = failed.  A file may
+ * have `limit` bytes.  NULL: out of memory.
+ */
+struct archive_tar *archive_tar_open(bool zip, uint64_t limit,
+				     ptrdiff_t (*read)(void *ctx, uint8_t *p, size_t n),
+				     void *ctx);
+void archive_tar_close(struct archive_tar *a);
+/* Up to n bytes of tar; 0 = the end, or an error; FILTER_E_READ: read's. */
+ptrdiff_t archive_tar_read(struct archive_tar *a, uint8_t *dst, size_t n,
+			   struct filter_error *err);
+/* Bytes of the archive that were read. */
+uint64_t archive_tar_at(const struct archive_tar *a);
+
+#endif
