@@ -68,6 +68,16 @@ void json_end(struct json *j)
 	fflush(j->to);
 }
 
+void json_error(struct json *j, const struct filter_error *err)
+{
+	if (!err->code)
+		return;
+	json_open(j, "error", '{');
+	json_text(j, "reason", err->what);
+	json_number(j, "offset", err->code == CMD_E_WRITE ? SIZE_UNKNOWN : err->offset);
+	json_close(j, '}');
+}
+
 void json_text(struct json *j, const char *key, const char *text)
 {
 	put_key(j, key);

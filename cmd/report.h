@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "filter.h"
+
 struct json {
 	FILE *to;
 	bool comma;		/* something stands before the next value */
@@ -19,6 +21,8 @@ struct json {
 /* A line begins and ends; in between fields.  key NULL inside an array. */
 void json_begin(struct json *j, FILE *to);
 void json_end(struct json *j);
+/* "error": its reason and its offset in the input; nothing where there is none. */
+void json_error(struct json *j, const struct filter_error *err);
 void json_text(struct json *j, const char *key, const char *text); /* NULL: null */
 void json_number(struct json *j, const char *key, uint64_t n); /* SIZE_UNKNOWN: null */
 void json_signed(struct json *j, const char *key, int64_t n);

@@ -44,13 +44,7 @@ void pack_report(const struct pack_result *r, FILE *to)
 	json_real(&j, "ratio", r->packed ? (double)r->raw / (double)r->packed : 0, 4);
 	json_real(&j, "seconds", r->seconds, 6);
 	json_bool(&j, "ok", !r->err.code);
-	if (r->err.code) {
-		json_open(&j, "error", '{');
-		json_text(&j, "reason", r->err.what);
-		json_number(&j, "offset", r->err.code == CMD_E_WRITE ?
-			    SIZE_UNKNOWN : r->err.offset);
-		json_close(&j, '}');
-	}
+	json_error(&j, &r->err);
 	json_end(&j);
 }
 

@@ -94,13 +94,7 @@ void report_totals(const struct convert_run *r, const struct filter_error *err,
 		json_real(&j, "back_bytes_per_second", speed(t->raw, t->back_ns), 0);
 	}
 	json_bool(&j, "ok", !err->code && !t->failed);
-	if (err->code) {
-		json_open(&j, "error", '{');
-		json_text(&j, "reason", err->what);
-		json_number(&j, "offset", err->code == CMD_E_WRITE ? SIZE_UNKNOWN :
-			    err->offset);
-		json_close(&j, '}');
-	}
+	json_error(&j, err);
 	json_end(&j);
 }
 

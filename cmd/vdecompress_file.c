@@ -198,13 +198,7 @@ static void report_json(const struct run *r)
 	json_bool(&j, "passed_through", r->unpack.passed);
 	json_real(&j, "seconds", clock_seconds() - r->started, 6);
 	json_bool(&j, "ok", !r->err.code);
-	if (r->err.code) {
-		json_open(&j, "error", '{');
-		json_text(&j, "reason", r->err.what);
-		json_number(&j, "offset", r->err.code == CMD_E_WRITE ?
-			    SIZE_UNKNOWN : r->err.offset);
-		json_close(&j, '}');
-	}
+	json_error(&j, &r->err);
 	json_end(&j);
 }
 
