@@ -35,12 +35,11 @@ lib = $(foreach l,$(1),$(if $(call archived,$l),-l:lib$l.a,-l$l))
 isal_libs := $(call lib,isal)
 deflate_libs := $(call lib,deflate)
 brotli_libs := $(call lib,brotlienc brotlidec brotlicommon)
-archive_libs := -larchive
 lzma_libs := $(call lib,lzma)
 bzip2_libs := $(call lib,bz2)
 optional := isal deflate brotli archive lzma bzip2
 with := $(filter-out $(WITHOUT),$(optional))
-LIBS := -lzstd $(call lib,lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lm
+LIBS := -lzstd $(call lib,lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lm -ldl
 
 left_out := $(foreach l,$(WITHOUT),filters/$(l).c $(wildcard filters/$(l)_*.c))
 cmd_src := $(wildcard cmd/*.c)

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive_tar.h"
 #include "cmd.h"
 #include "lzvolt.h"
 
@@ -86,6 +87,8 @@ void version_print(void)
 		if (f->library && f->version && !seen)
 			printf("%s %s\n", f->library, f->version());
 	}
+	if (archive_tar_version())
+		printf("%s\n", archive_tar_version());
 	for (size_t i = 0; i < filter_count; i++)
 		if (filter_table[i]->missing)
 			printf("without %s: %s\n", filter_table[i]->name,

@@ -7,6 +7,10 @@
  * from the front, as a pipe wants it, misses what only a zip's directory at the
  * end knows: permissions of some writers' files.
  *
+ * The library is looked up when the first archive is met: with the dozen that
+ * it brings along, loading it would make every start of the program three times
+ * as long.
+ *
  * A zip that is encrypted, or holds a method that libarchive lacks, is an
  * error, and so is a newc hard link that brings the content of an earlier
  * entry: in tar that entry would stay empty.
@@ -15,12 +19,35 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define READ_SIZE ((size_t)64 << 10)
 
+/* The name that all of its versions 3 have. */
+#define LIBRARY "libarchive.so.13"
+
+#define CALLS(X) \
+	X(read_new) X(read_support_format_zip_streamable) X(read_support_format_cpio) \
+	X(read_open) X(read_next_header) X(read_data) X(read_free) X(write_new) \
+	X(write_set_format_pax_restricted) X(write_set_options) \
+	X(write_set_bytes_per_block) X(write_set_bytes_in_last_block) X(write_open) \
+	X(write_header) X(write_data) X(write_finish_entry) X(write_close) \
+	X(write_free) X(error_string) X(format) X(version_string) X(entry_pathname) \
+	X(entry_pathname_utf8) X(entry_copy_pathname) X(entry_size) \
+	X(entry_size_is_set) X(entry_set_size) X(entry_filetype) X(entry_hardlink) \
+	X(entry_set_hardlink)
+
+/* la.NAME is archive_NAME. */
+struct library {
+#define X(name) __typeof__(&archive_##name) name;
+	CALLS(X)
+#undef X
+};
+
 struct archive_tar {
+	struct library la;
 	struct archive *in, *out;
 	ptrdiff_t (*read)(void *ctx, uint8_t *p, size_t n);
 	void *ctx;
@@ -33,9 +60,32 @@ struct archive_tar {
 	uint8_t buffer[READ_SIZE];
 };
 
+/* Nothing is closed: it stays loaded once it was. */
+static bool library_load(struct library *la)
+{
+	void *so = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+
+	if (!so)
+		return false;
+#define X(name) \
+	*(void **)&la->name = dlsym(so, "archive_" #name); \
+	if (!la->name) \
+		return false;
+	CALLS(X)
+#undef X
+	return true;
+}
+
+const char *archive_tar_version(void)
+{
+	struct library la;
+
+	return library_load(&la) ? la.version_string() : NULL;
+}
+
 const char *archive_tar_missing(void)
 {
-	return NULL;
+	return archive_tar_version() ? NULL : "needs " LIBRARY ", which isn't here";
 }
 
 static la_ssize_t give(struct archive *in, void *ctx, const void **p)
@@ -82,16 +132,16 @@ static la_ssize_t take(struct archive *out, void *ctx, const void *p, size_t n)
 
 static bool set_up(struct archive_tar *a, bool zip)
 {
-	a->in = archive_read_new();
-	a->out = archive_write_new();
+	a->in = a->la.read_new();
+	a->out = a->la.write_new();
 	return a->in && a->out &&
-	       !(zip ? archive_read_support_format_zip_streamable(a->in) :
-		 archive_read_support_format_cpio(a->in)) &&
-	       !archive_write_set_format_pax_restricted(a->out) &&
-	       !archive_write_set_options(a->out, "hdrcharset=BINARY") &&
-	       !archive_write_set_bytes_per_block(a->out, 0) &&
-	       !archive_write_set_bytes_in_last_block(a->out, 1) &&
-	       !archive_write_open(a->out, a, NULL, take, NULL);
+	       !(zip ? a->la.read_support_format_zip_streamable(a->in) :
+		 a->la.read_support_format_cpio(a->in)) &&
+	       !a->la.write_set_format_pax_restricted(a->out) &&
+	       !a->la.write_set_options(a->out, "hdrcharset=BINARY") &&
+	       !a->la.write_set_bytes_per_block(a->out, 0) &&
+	       !a->la.write_set_bytes_in_last_block(a->out, 1) &&
+	       !a->la.write_open(a->out, a, NULL, take, NULL);
 }
 
 struct archive_tar *archive_tar_open(bool zip, uint64_t limit,
@@ -105,7 +155,7 @@ struct archive_tar *archive_tar_open(bool zip, uint64_t limit,
 	a->read = read;
 	a->ctx = ctx;
 	a->limit = limit;
-	if (set_up(a, zip))
+	if (library_load(&a->la) && set_up(a, zip))
 		return a;
 	archive_tar_close(a);
 	return NULL;
@@ -115,8 +165,10 @@ void archive_tar_close(struct archive_tar *a)
 {
 	if (!a)
 		return;
-	archive_read_free(a->in);
-	archive_write_free(a->out);
+	if (a->in)
+		a->la.read_free(a->in);
+	if (a->out)
+		a->la.write_free(a->out);
 	free(a->tar);
 	free(a->data);
 	free(a);
@@ -142,7 +194,7 @@ static int bad(struct archive_tar *a, struct filter_error *err, int code,
 
 static int bad_input(struct archive_tar *a, struct filter_error *err)
 {
-	return bad(a, err, FILTER_E_CORRUPT, archive_error_string(a->in));
+	return bad(a, err, FILTER_E_CORRUPT, a->la.error_string(a->in));
 }
 
 /* The whole file, wherever its size stands: its bytes, or an error. */
@@ -159,7 +211,7 @@ static int64_t read_data(struct archive_tar *a, struct filter_error *err)
 			a->no_memory = true;
 			return bad(a, err, FILTER_E_MEMORY, NULL);
 		}
-		got = archive_read_data(a->in, a->data + n, a->data_cap - n);
+		got = a->la.read_data(a->in, a->data + n, a->data_cap - n);
 		if (got < 0)
 			return bad_input(a, err);
 		n += (size_t)got;
@@ -168,15 +220,15 @@ static int64_t read_data(struct archive_tar *a, struct filter_error *err)
 }
 
 /* Names as they stand, whatever the locale can say. */
-static bool fix_names(struct archive_entry *e)
+static bool fix_names(struct archive_tar *a, struct archive_entry *e)
 {
-	const char *name = archive_entry_pathname_utf8(e);
+	const char *name = a->la.entry_pathname_utf8(e);
 
 	if (!name)
-		name = archive_entry_pathname(e);
+		name = a->la.entry_pathname(e);
 	if (!name)
 		return false;
-	archive_entry_copy_pathname(e, name);
+	a->la.entry_copy_pathname(e, name);
 	return true;
 }
 
@@ -185,24 +237,24 @@ static int translate(struct archive_tar *a, struct archive_entry *e,
 {
 	int64_t n = 0;
 
-	if (!fix_names(e))
+	if (!fix_names(a, e))
 		return bad(a, err, FILTER_E_CORRUPT, "a name that is none");
-	if (archive_entry_size_is_set(e) && (uint64_t)archive_entry_size(e) > a->limit)
+	if (a->la.entry_size_is_set(e) && (uint64_t)a->la.entry_size(e) > a->limit)
 		return bad(a, err, FILTER_E_MEMORY, "a file is above the memory limit");
-	if (archive_entry_filetype(e) == AE_IFREG || archive_entry_hardlink(e))
+	if (a->la.entry_filetype(e) == AE_IFREG || a->la.entry_hardlink(e))
 		n = read_data(a, err);
 	if (n < 0)
 		return (int)n;
-	if (n && archive_entry_hardlink(e) && archive_format(a->in) == ARCHIVE_FORMAT_CPIO_POSIX)
-		archive_entry_set_hardlink(e, NULL);	/* the earlier one has it too */
-	if (n && archive_entry_hardlink(e))
+	if (n && a->la.entry_hardlink(e) && a->la.format(a->in) == ARCHIVE_FORMAT_CPIO_POSIX)
+		a->la.entry_set_hardlink(e, NULL);	/* the earlier one has it too */
+	if (n && a->la.entry_hardlink(e))
 		return bad(a, err, FILTER_E_UNSUPPORTED,
 			   "a hard link that brings an earlier entry's content");
-	archive_entry_set_size(e, n);
-	if (archive_write_header(a->out, e) < ARCHIVE_WARN ||
-	    (n && archive_write_data(a->out, a->data, (size_t)n) != n) ||
-	    archive_write_finish_entry(a->out) < ARCHIVE_WARN)
-		return bad(a, err, FILTER_E_UNSUPPORTED, archive_error_string(a->out));
+	a->la.entry_set_size(e, n);
+	if (a->la.write_header(a->out, e) < ARCHIVE_WARN ||
+	    (n && a->la.write_data(a->out, a->data, (size_t)n) != n) ||
+	    a->la.write_finish_entry(a->out) < ARCHIVE_WARN)
+		return bad(a, err, FILTER_E_UNSUPPORTED, a->la.error_string(a->out));
 	return 0;
 }
 
@@ -210,15 +262,15 @@ static int translate(struct archive_tar *a, struct archive_entry *e,
 static int next_entry(struct archive_tar *a, struct filter_error *err)
 {
 	struct archive_entry *e;
-	int got = a->began ? 0 : archive_read_open(a->in, a, NULL, give, NULL);
+	int got = a->began ? 0 : a->la.read_open(a->in, a, NULL, give, NULL);
 
 	a->began = true;
 	if (got >= ARCHIVE_WARN)
-		got = archive_read_next_header(a->in, &e);
+		got = a->la.read_next_header(a->in, &e);
 	if (got == ARCHIVE_EOF) {
 		a->ended = true;
-		if (archive_write_close(a->out) < ARCHIVE_WARN)
-			return bad(a, err, FILTER_E_CORRUPT, archive_error_string(a->out));
+		if (a->la.write_close(a->out) < ARCHIVE_WARN)
+			return bad(a, err, FILTER_E_CORRUPT, a->la.error_string(a->out));
 		return 1;
 	}
 	if (got < ARCHIVE_WARN)

@@ -13,11 +13,14 @@
 
 struct archive_tar;
 
-/* NULL, or what is missing where libarchive is left out. */
+/* The library's name and version; NULL where there is none. */
+const char *archive_tar_version(void);
+/* NULL, or what is missing. */
 const char *archive_tar_missing(void);
 /*
  * read: up to n bytes of the archive; 0 = the end, < 0 = failed.  A file may
- * have `limit` bytes.  NULL: out of memory.
+ * have `limit` bytes.  NULL: out of memory, or
+ * archive_tar_missing().
  */
 struct archive_tar *archive_tar_open(bool zip, uint64_t limit,
 				     ptrdiff_t (*read)(void *ctx, uint8_t *p, size_t n),

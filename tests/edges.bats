@@ -145,3 +145,10 @@ load helper
 	status_is 1 sh -c 'seq 200000 | vcompress --long=27 -M 20M'
 	grep -q 'the window needs 134217728 bytes of memory, the budget is 20971520' stderr
 }
+
+# It brings a dozen libraries along, which tripled the time of every start.
+@test "a start doesn't load libarchive" {
+	LD_DEBUG=files vcompress -F lz4 </dev/null 2>loaded | vdecompress >/dev/null
+	run ! grep -q libarchive loaded
+	grep -q 'libc\.so' loaded
+}

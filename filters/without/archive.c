@@ -2,6 +2,11 @@
 /* archive.c - cpio and zip where libarchive is left out */
 #include "archive_tar.h"
 
+const char *archive_tar_version(void)
+{
+	return NULL;
+}
+
 const char *archive_tar_missing(void)
 {
 	return "not built in: needs libarchive";
