@@ -44,8 +44,8 @@ LIBS := -lzstd $(call lib,lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lm -l
 left_out := $(foreach l,$(WITHOUT),filters/$(l).c $(wildcard filters/$(l)_*.c))
 cmd_src := $(wildcard cmd/*.c)
 filters_src := $(filter-out $(left_out),$(wildcard filters/*.c)) \
-	$(foreach l,$(WITHOUT),$(wildcard filters/without/$(l).c))
-asm_src := $(wildcard asm/*.c) $(wildcard asm/$(ARCH)/*.S)
+	$(foreach l,$(WITHOUT),$(wildcard filters/without/$(l).c)) $(wildcard asm/digest*.c)
+asm_src := $(filter-out asm/digest%,$(wildcard asm/*.c)) $(wildcard asm/$(ARCH)/*.S)
 lzvolt_src := $(wildcard filters/lzvolt*.c) $(wildcard filters/retoken*.c) $(asm_src)
 
 obj = $(patsubst %,$(BUILD)/%.o,$(1))

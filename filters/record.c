@@ -12,6 +12,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "digest.h"
 #include "mem.h"
 
 static const uint8_t magic[5] = { 0xf5, 'L', 'Z', 'V', 1 };
@@ -69,7 +70,7 @@ int lzv_header_get(const uint8_t *p, uint64_t offset, struct filter_error *err)
 
 uint32_t lzv_check(const uint8_t *p, size_t n)
 {
-	return (uint32_t)XXH3_64bits(p, n);
+	return (uint32_t)digest64(p, n);
 }
 
 /* A head that is being read; at: bytes used of n. */
