@@ -49,6 +49,9 @@ static bool cell_fill(struct cell *cell, const char *raw)
 		const char *peer = row->peers[i];
 		const char *own = !strcmp(peer, "@lz4 -dc") ? input_packed(raw, "lz4") : raw;
 
+		/* Into a device cat only reads: between pipes it copies. */
+		if (!strcmp(peer, "@cat") && cell->mode == MODE_FILE)
+			continue;
 		if (command_present(peer))
 			cell_add(cell, peer, peer[0] == '@' ? own : packed);
 	}
