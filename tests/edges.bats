@@ -152,3 +152,11 @@ load helper
 	[ "$(grep -c libarchive loaded)" = 0 ]
 	grep -q 'libc\.so' loaded
 }
+
+# Block headers with sizes in them, as xz -T writes them, are decoded by threads.
+@test "short xz members in a row don't start threads for each" {
+	needs xz strace
+	for i in $(seq 60); do echo "line $i" | xz -T2 -c; done >a.xz
+	strace -f -qq -e trace=clone,clone3 -o calls vdecompress -T2 <a.xz | cmp - <(seq -f 'line %g' 60)
+	[ "$(wc -l <calls)" -lt 20 ]
+}
