@@ -7,10 +7,17 @@
  * ends where they leave the window; links of positions that are out of the
  * window are never followed far enough to matter.
  *
- * A match is worth the bytes it covers less what it costs: 3 for a new offset,
- * 1 for the remembered one in the wide layout.  The parse takes the match that
- * is worth most at a position and looks for a better one at the next two, as
- * long as that succeeds.
+ * A match is worth the bytes it covers less what it costs: 3 for a new offset
+ * and another one for giving up the old, 1 for the remembered one in the wide
+ * layout.  The parse takes the match that is worth most at a position and looks
+ * for a better one at the next two, as long as that succeeds.
+ *
+ * Three quarters of the time goes into walks: links come out of L2, and each
+ * needs the one before.  So a walk is told what it has to beat, and behind a
+ * good match it is a quarter as long: a tenth faster, 0.1 % larger.  Hashing 4
+ * bytes makes 64 KiB 1.5 % smaller than 5 in the same time, lists of zip codes
+ * 4 %.  A copy of the search for each of the three positions is a tenth faster.
+ * Depth 64 is 0.4 % smaller than 16 and a third slower.
  */
 #include "lzvolt_enc.h"
 #include "equal.h"
@@ -21,14 +28,18 @@
 #define TAIL_ROOM	8
 /* Misses until the step grows by one. */
 #define SKIP_SHIFT	6
-#define COST_NEW	3
+#define COST_NEW	4
 #define COST_REPEAT	1
+/* Behind a match worth this a quarter of the depth is looked at. */
+#define WORTH_GOOD	8
+/* A match this long is taken as it is; 64 makes records 7 % larger. */
+#define LAZY_BELOW	128
 
 struct chain {
 	const uint8_t *base, *end, *limit;
 	const uint8_t *next;	/* the first position that isn't entered */
-	unsigned depth, lazy_below;
-	unsigned left, right;	/* the hash's shifts */
+	unsigned depth;
+	unsigned right;		/* the hash's shift */
 	uint16_t head[1 << HEAD_BITS];
 	uint16_t link[WINDOW];
 };
@@ -47,7 +58,7 @@ size_t enc_chain_state(void)
 
 static inline size_t hash(const struct chain *c, const uint8_t *p)
 {
-	return (enc_load64(p) << c->left) * 0x9E3779B185EBCA87ULL >> c->right;
+	return enc_load32(p) * 2654435761u >> c->right;
 }
 
 /* Enters all positions up to p, p included; returns p's first distance. */
@@ -87,7 +98,7 @@ static inline size_t length(const uint8_t *p, const uint8_t *q, const uint8_t *e
 
 /* The longest match at p, if it is longer than `best`. */
 static inline void walk(const struct chain *c, const uint8_t *p, uint32_t dist,
-		 struct match *m)
+			unsigned depth, struct match *m)
 {
 	size_t pos = p - c->base, room = c->end - p;
 	size_t best = m->len < ENC_MIN_MATCH ? ENC_MIN_MATCH - 1 : m->len;
@@ -95,7 +106,7 @@ static inline void walk(const struct chain *c, const uint8_t *p, uint32_t dist,
 
 	if (best >= room)
 		return;
-	for (unsigned n = c->depth; n && step && dist < WINDOW && dist <= pos; n--) {
+	for (unsigned n = depth; n && step && dist < WINDOW && dist <= pos; n--) {
 		const uint8_t *q = p - dist;
 
 		/* The last 4 bytes of anything longer, and the first. */
@@ -115,21 +126,29 @@ static inline void walk(const struct chain *c, const uint8_t *p, uint32_t dist,
 	}
 }
 
-/* The most worthy match at p, the remembered offset first. */
-static inline struct match look(struct chain *c, const uint8_t *p, uint32_t rep,
-			 int rep_cost)
+/*
+ * The most worthy match at p, the remembered offset first; len 0: none is worth
+ * more than least.
+ */
+static inline __attribute__((always_inline)) struct match
+look(struct chain *c, const uint8_t *p, uint32_t rep, int rep_cost, int least)
 {
-	struct match m = { .at = p, .worth = -1 }, far = { .at = p };
+	struct match m = { .at = p, .worth = least };
+	struct match far = { .at = p, .len = least + COST_NEW };
 	uint32_t dist = enter(c, p);
 
 	if (enc_load32(p) == enc_load32(p - rep)) {
-		m.len = length(p, p - rep, c->end);
-		m.off = rep;
-		m.worth = (int)m.len - rep_cost;
-		far.len = m.len;
+		size_t len = length(p, p - rep, c->end);
+
+		if ((int)len - rep_cost > least) {
+			m.len = len;
+			m.off = rep;
+			m.worth = (int)len - rep_cost;
+			far.len = m.worth + COST_NEW;
+		}
 	}
-	walk(c, p, dist, &far);
-	if (far.off && (int)far.len - COST_NEW > m.worth) {
+	walk(c, p, dist, least < WORTH_GOOD ? c->depth : c->depth / 4, &far);
+	if (far.off) {
 		m = far;
 		m.worth = (int)m.len - COST_NEW;
 	}
@@ -143,16 +162,16 @@ static bool next_match(struct chain *c, const uint8_t *p, uint32_t rep,
 	unsigned misses = 1u << SKIP_SHIFT;
 
 	for (m->len = 0; p < c->limit; p += misses++ >> SKIP_SHIFT) {
-		*m = look(c, p, rep, rep_cost);
+		*m = look(c, p, rep, rep_cost, -1);
 		if (m->len)
 			break;
 	}
-	while (m->len && m->len < c->lazy_below && m->at + 2 < c->limit) {
-		struct match n = look(c, m->at + 1, rep, rep_cost);
+	while (m->len && m->len < LAZY_BELOW && m->at + 2 < c->limit) {
+		struct match n = look(c, m->at + 1, rep, rep_cost, m->worth);
 
-		if (!n.len || n.worth <= m->worth) {
-			n = look(c, m->at + 2, rep, rep_cost);
-			if (!n.len || n.worth <= m->worth + 1)
+		if (!n.len) {
+			n = look(c, m->at + 2, rep, rep_cost, m->worth + 1);
+			if (!n.len)
 				break;
 		}
 		*m = n;
@@ -171,7 +190,7 @@ static void extend_back(const struct chain *c, const uint8_t *anchor, struct mat
 
 static void init(struct chain *c, const struct enc_out *out, int level)
 {
-	static const unsigned depths[] = { 4, 8, 16 };
+	static const unsigned depths[] = { 6, 10, 16 };
 	unsigned bits = 10;
 	size_t len = out->src_end - out->src;
 
@@ -179,12 +198,9 @@ static void init(struct chain *c, const struct enc_out *out, int level)
 	c->end = out->src_end;
 	c->limit = len > TAIL_ROOM ? c->end - TAIL_ROOM : c->base;
 	c->depth = depths[level - 4];
-	/* A match this long is taken as it is; 128 makes records 7 % smaller. */
-	c->lazy_below = level < 6 ? 64 : 128;
 	while (bits < HEAD_BITS && (size_t)1 << bits < len)
 		bits++;
-	c->left = len <= 8192 ? 32 : 24;
-	c->right = 64 - bits;
+	c->right = 32 - bits;
 	memset(c->head, 0, sizeof(c->head[0]) << bits);
 }
 
