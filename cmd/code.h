@@ -49,19 +49,31 @@ struct unpack {
 	void *ctx;
 	/* results */
 	uint64_t members;	/* decoded ones */
+	uint64_t table_wrong;	/* offset of a seek table that the frames in
+				   front of it belie; else SIZE_UNKNOWN */
 	uint64_t ignored_at;	/* where bytes that aren't a member begin, with
 				   TRAILING_WARN; else SIZE_UNKNOWN */
 	bool passed;		/* the input went out as it is */
-	/* private: a stream state that waits for the next member */
+	/* private */
+	uint64_t frames_from, frames_raw;	/* in and out since a seek table */
+	const struct filter *last;	/* the last member's codec and decoded size */
+	uint64_t last_raw;
 	bool single;		/* the last member allows nothing behind it */
 	const struct filter *kept_filter;
-	void *kept;
+	void *kept;		/* a stream state that waits for the next member */
 };
 
 int unpack_run(struct unpack *u, struct filter_error *err);
-/* unpack.c to unpack_blocks.c: one member by its blocks. */
-int unpack_member_blocks(struct unpack *u, const struct filter *f,
-			 struct member *m, struct filter_error *err);
+/*
+ * unpack.c to unpack_blocks.c: one member by its blocks, described in *m; or,
+ * whole, as many members as ops takes, each told.
+ */
+int unpack_blocks(struct unpack *u, const struct unpack_ops *ops, bool whole,
+		  struct member *m, struct filter_error *err);
+/* A member is through, or was skipped. */
+void unpack_tell(struct unpack *u, const struct member *m);
+/* unpack_skip.c: reads past the skippable frame of len bytes that comes next. */
+int unpack_skip(struct unpack *u, uint64_t len, struct filter_error *err);
 /* Checks the limits and gives out decoded bytes; in: packed bytes so far. */
 int unpack_deliver(struct unpack *u, const uint8_t *data, size_t n, uint64_t in,
 		   struct filter_error *err);

@@ -282,13 +282,30 @@ int feed_return(struct feed *f, const uint8_t *buf, size_t n)
 	return 0;
 }
 
-bool feed_ready(const struct feed *f)
+/* The chunk that the consumer holds counts as taken. */
+static bool ring_ready(struct feed *f, int ms)
+{
+	if (f->held)
+		ring_release(&f->ring);
+	f->held = false;
+	return ring_wait(&f->ring, ms);
+}
+
+bool feed_wait(struct feed *f, int ms)
 {
 	const struct source *s = &f->src;
 
-	if (f->in->regular || !direct(f))
+	if (f->in->regular || f->part_len || s->held_len || s->stash_len ||
+	    s->rest_len || s->has_pending)
 		return true;
-	return s->held_len || input_wait(f->in, 0) == 1;
+	if (f->running)
+		return ring_ready(f, ms);
+	return !direct(f) || input_wait(f->in, ms) == 1;
+}
+
+bool feed_ready(struct feed *f)
+{
+	return feed_wait(f, 0);
 }
 
 int feed_failure(const struct feed *f, struct filter_error *err)

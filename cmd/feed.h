@@ -36,6 +36,8 @@ void ring_put(struct ring *r, ptrdiff_t len);
 /* Consumer: the oldest chunk, stays until ring_release. */
 ptrdiff_t ring_get(struct ring *r, uint8_t **chunk);
 void ring_release(struct ring *r);
+/* Is there a chunk within ms? */
+bool ring_wait(struct ring *r, int ms);
 void ring_shut(struct ring *r);
 
 struct feed {
@@ -83,7 +85,9 @@ ptrdiff_t feed_read(struct feed *f, uint8_t *buf, size_t n);
  */
 int feed_return(struct feed *f, const uint8_t *buf, size_t n);
 /* Would feed_read return at once?  Only then is it worth filling a job up. */
-bool feed_ready(const struct feed *f);
+bool feed_ready(struct feed *f);
+/* ... or within ms. */
+bool feed_wait(struct feed *f, int ms);
 /* Puts the errno of a failed read into an error of FILTER_E_READ. */
 int feed_failure(const struct feed *f, struct filter_error *err);
 /* A feed whose bytes are all there already; the caller keeps them. */

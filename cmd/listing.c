@@ -46,6 +46,7 @@ void listing_add(struct listing *l, const struct member *m)
 		keep(l, m);
 	if (m->skipped) {
 		l->skipped++;
+		l->seek_frames += m->blocks;
 		return;
 	}
 	l->members++;
@@ -103,6 +104,8 @@ void listing_print(const struct listing *l, const char *name)
 	       (unsigned long long)l->packed, (unsigned long long)l->raw,
 	       ratio(l->raw, l->packed), l->check ? l->check : "none",
 	       l->window ? format_size(w, l->window) : "-", dict, name);
+	if (l->seek_frames)
+		printf("  seekable: %llu frames\n", (unsigned long long)l->seek_frames);
 	for (size_t i = 0; i < l->each_len; i++)
 		print_member(&l->each[i]);
 }
@@ -128,6 +131,7 @@ void listing_json(const struct listing *l, struct json *j)
 	json_text(j, "format", l->formats[0] ? l->formats : NULL);
 	json_number(j, "members", l->members);
 	json_number(j, "skipped", l->skipped);
+	json_number(j, "seek_frames", l->seek_frames);
 	json_number(j, "packed", l->packed);
 	json_number(j, "raw", l->raw);
 	json_real(j, "ratio", ratio(l->raw, l->packed), 4);

@@ -212,6 +212,16 @@ static ptrdiff_t assemble(struct packing *k, struct pack_job *j)
 	return at - j->out;
 }
 
+/* What stands behind the tail, from where the codec has it. */
+static void emit_index(struct packing *k, struct job *job)
+{
+	size_t n;
+	const uint8_t *index = k->ops->index(k->state, &n);
+
+	if (sink_write(k->p->sink, index, n))
+		sink_failure(k->p->sink, &job->err);
+}
+
 static void emit(void *ctx, struct job *job)
 {
 	struct packing *k = ctx;
@@ -226,6 +236,8 @@ static void emit(void *ctx, struct job *job)
 		return;
 	if (sink_write(k->p->sink, j->out, (size_t)n))
 		sink_failure(k->p->sink, &job->err);
+	if (job->last && !job->err.code && k->ops->index)
+		emit_index(k, job);
 	progress_tick(j->in_end, k->p->sink->total);
 }
 
@@ -263,9 +275,10 @@ static int plan(struct packing *k)
 	return jobs;
 }
 
-static int run_blocks(const struct pack *p, struct filter_error *err)
+static int run_blocks(const struct pack *p, const struct pack_ops *ops,
+		      struct filter_error *err)
 {
-	struct packing k = { .p = p, .ops = p->filter->pack_blocks, .carried = -1 };
+	struct packing k = { .p = p, .ops = ops, .carried = -1 };
 	int jobs = plan(&k), workers = jobs > 2 ? jobs - 2 : 1;
 
 	if (in_size(&k) + out_size(&k) > p->budget)
@@ -315,7 +328,9 @@ int pack_run(const struct pack *p, struct filter_error *err)
 	const struct pack_ops *blocks = p->filter->pack_blocks;
 
 	err->code = 0;
+	if (p->params.seek_frame)
+		return run_blocks(p, p->filter->pack_seekable, err);
 	if (blocks && (!blocks->suits || blocks->suits(&p->params)))
-		return run_blocks(p, err);
+		return run_blocks(p, blocks, err);
 	return run_stream(p, err);
 }

@@ -4,7 +4,8 @@
  *
  * --records=FRAMING packs records one by one and gives them back in their
  * framing (records.c, which is vconvert's pipeline with the two ends fixed);
- * --record, --key and --range read a part of an .lzv file (records_read.c).
+ * --record, --key and --range read a part of an .lzv file (records_read.c),
+ * --range one of a seekable zstd file too (seek_read.c).
  */
 #ifndef RECORDS_H
 #define RECORDS_H
@@ -31,8 +32,18 @@ static inline bool records_part_wanted(const struct records_part *p)
 {
 	return p->record != SIZE_UNKNOWN || p->key || p->range;
 }
+/* "OFF:LEN"; 0, or an error with *err filled. */
+int range_parse(const char *text, uint64_t *from, uint64_t *n,
+		struct filter_error *err);
 /* Reads it from the open input into the sink. */
 int records_read(const struct input *in, const struct records_part *part,
 		 uint64_t memory, struct sink *sink, struct filter_error *err);
+
+/* Does a seek table end the file? */
+bool seek_read_suits(const struct input *in);
+/* As records_read(), of the part's range; p: the dictionary, and the memory. */
+int seek_read(const struct input *in, const char *range,
+	      const struct filter_params *p, struct sink *sink,
+	      struct filter_error *err);
 
 #endif

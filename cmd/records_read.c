@@ -135,22 +135,6 @@ static int read_key(struct reading *r, const char *key)
 	return no_such_key(r, key);
 }
 
-static int range_parse(const char *text, uint64_t *from, uint64_t *n,
-		       struct filter_error *err)
-{
-	const char *colon = strchr(text, ':');
-	char number[32];
-
-	if (colon && (size_t)(colon - text) < sizeof(number)) {
-		memcpy(number, text, (size_t)(colon - text));
-		number[colon - text] = '\0';
-		if (opt_size(number, from) && opt_size(colon + 1, n) &&
-		    *from <= UINT64_MAX - *n)
-			return 0;
-	}
-	return filter_fail(err, FILTER_E_OPTION, SIZE_UNKNOWN, "--range is OFF:LEN");
-}
-
 static int read_range(struct reading *r, const char *text)
 {
 	struct lzv_walk *w = &r->walk;

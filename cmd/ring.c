@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "feed.h"
 
@@ -68,6 +69,24 @@ ptrdiff_t ring_get(struct ring *r, uint8_t **chunk)
 	*chunk = r->chunk[r->got % CHUNK_COUNT];
 	pthread_mutex_unlock(&r->lock);
 	return len;
+}
+
+bool ring_wait(struct ring *r, int ms)
+{
+	struct timespec until;
+	bool there;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += (long)ms * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&r->lock);
+	while (ms && r->put == r->got && !r->closed)
+		if (pthread_cond_timedwait(&r->more, &r->lock, &until))
+			break;
+	there = r->put != r->got || r->closed;
+	pthread_mutex_unlock(&r->lock);
+	return there;
 }
 
 void ring_release(struct ring *r)

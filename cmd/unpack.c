@@ -18,6 +18,9 @@
 /* Four jobs of the largest LZ4 blocks, 4 MiB packed and as much unpacked. */
 #define BLOCKS_BUDGET ((uint64_t)64 << 20)
 
+/* A member of this many decoded bytes is one of a few. */
+#define MEMBERS_MAX ((uint64_t)32 << 20)
+
 /* No member of a format with a magic number is shorter. */
 #define SHORT_PEEK 8
 
@@ -109,12 +112,12 @@ static int member_stream(struct unpack *u, const struct filter *f,
 	return 0;
 }
 
-static void tell(struct unpack *u, struct member *m, const char *format,
-		 uint64_t raw_before)
+void unpack_tell(struct unpack *u, const struct member *m)
 {
-	m->format = format;
-	m->packed = u->feed->src.offset - m->offset;
-	m->raw = u->sink->total - raw_before;
+	if (!m->skipped) {
+		u->members++;
+		u->last_raw = m->raw;
+	}
 	if (u->member)
 		u->member(u->ctx, m);
 }
@@ -146,6 +149,23 @@ static bool by_blocks(const struct unpack *u, const struct filter *f,
 	       f->unpack_blocks->suits(head, n, &u->params);
 }
 
+/*
+ * Where one small member came there may be many.  The first one always goes by
+ * the stream face, so that a lone one does.  1 = some members were decoded.
+ */
+static int members_decode(struct unpack *u, const struct filter *f,
+			  struct filter_error *err)
+{
+	uint64_t at = u->feed->src.offset;
+
+	if (!f->unpack_members || u->threads < 2 || u->last != f ||
+	    u->last_raw > MEMBERS_MAX || u->budget < BLOCKS_BUDGET)
+		return 0;
+	if (unpack_blocks(u, f->unpack_members, true, NULL, err))
+		return feed_failure(u->feed, err);
+	return u->feed->src.offset > at;
+}
+
 static int member_decode(struct unpack *u, const struct filter *f,
 			 const uint8_t *head, size_t n, struct filter_error *err)
 {
@@ -157,31 +177,21 @@ static int member_decode(struct unpack *u, const struct filter *f,
 
 	if (code)
 		return code;
+	code = members_decode(u, f, err);
+	if (code)
+		return code < 0 ? code : 0;
 	if (by_blocks(u, f, head, n))
-		code = unpack_member_blocks(u, f, &m, err);
+		code = unpack_blocks(u, f->unpack_blocks, false, &m, err);
 	else
 		code = member_stream(u, f, &m, err);
 	if (code)
 		return feed_failure(u->feed, err);
-	u->members++;
 	u->single = f->flags & FILTER_SINGLE;
-	tell(u, &m, f->name, before);
-	return 0;
-}
-
-static int skip_frame(struct unpack *u, uint64_t len, struct filter_error *err)
-{
-	struct member m = { .offset = u->feed->src.offset, .skipped = true };
-	int code = source_skip(&u->feed->src, len);
-
-	if (code == FILTER_E_TRUNCATED)
-		filter_fail(err, code, u->feed->src.offset,
-			    "input ends inside a skippable frame");
-	if (code) {
-		err->code = code;
-		return feed_failure(u->feed, err);
-	}
-	tell(u, &m, "skippable", u->sink->total);
+	u->last = f;
+	m.format = f->name;
+	m.packed = u->feed->src.offset - m.offset;
+	m.raw = u->sink->total - before;
+	unpack_tell(u, &m);
 	return 0;
 }
 
@@ -320,7 +330,7 @@ static int step(struct unpack *u, bool *begun, struct filter_error *err)
 	skip = n >= 8 && may_skip(u) ? frame_skippable(p, (size_t)n) : 0;
 	if (skip) {
 		*begun = true;
-		return skip_frame(u, skip, err) ? err->code : 1;
+		return unpack_skip(u, skip, err) ? err->code : 1;
 	}
 	if (!n && !f)
 		f = choose(u, p, 0);
@@ -338,7 +348,9 @@ int unpack_run(struct unpack *u, struct filter_error *err)
 	err->code = 0;
 	u->members = 0;
 	u->single = false;
-	u->ignored_at = SIZE_UNKNOWN;
+	u->ignored_at = u->table_wrong = SIZE_UNKNOWN;
+	u->frames_from = u->frames_raw = 0;
+	u->last = NULL;
 	u->passed = false;
 	u->kept = NULL;
 	do

@@ -14,6 +14,11 @@
  *
  * A job is handed on when it is full or when the input has nothing more at
  * hand, so that a slow stream's blocks come out as they come in.
+ *
+ * Whole members as blocks (unpack_members): the run ends, and the bytes go back,
+ * at the first member that the codec leaves, at one that is above the memory
+ * limit or cut short, and where the input stalls inside of one: the stream face
+ * gives out its bytes as they come.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +30,9 @@
 
 /* Blocks of a job; small ones fill it before its bytes do. */
 #define BLOCKS_MAX 128
+
+/* How long a member that isn't whole may keep its first bytes back. */
+#define STALL_MS 50
 
 /* What a job of small blocks takes for each of its two buffers. */
 #define JOB_FLOOR (8 * BATCH_SIZE)
@@ -53,6 +61,7 @@ struct unpacking {
 	pthread_mutex_t lock;	/* split and join run in two threads on the one
 				   state of the codec */
 	bool over;		/* the member is complete */
+	bool whole;		/* a block is a member */
 };
 
 static int fail(struct unpack_job *j, int code, const char *what)
@@ -60,11 +69,20 @@ static int fail(struct unpack_job *j, int code, const char *what)
 	return filter_fail(&j->job.err, code, j->base + j->have, "%s", what);
 }
 
+/* What comes next is for the stream face.  -1 = nothing was done for it here. */
+static int leave(struct unpacking *k)
+{
+	k->over = true;
+	return -1;
+}
+
 /* A larger buffer of the job's own; blocks that point into the old one move. */
 static int grow(struct unpacking *k, struct unpack_job *j, size_t cap)
 {
 	uint8_t *bigger;
 
+	if (cap > k->job_max && k->whole)
+		return leave(k);
 	if (cap > k->job_max)
 		return fail(j, FILTER_E_MEMORY, "a block is above the memory limit");
 	bigger = buffer_make(cap);
@@ -82,7 +100,7 @@ static int grow(struct unpacking *k, struct unpack_job *j, size_t cap)
 	return 0;
 }
 
-/* More bytes behind those that are there, until `need` stand at in. */
+/* More bytes behind those that are there, until `need` stand at in; or not 0. */
 static int read_more(struct unpacking *k, struct unpack_job *j, size_t need)
 {
 	/* No more than a job's worth, or the rest would grow from job to job. */
@@ -94,7 +112,7 @@ static int read_more(struct unpacking *k, struct unpack_job *j, size_t need)
 
 		/* Grown by what came, not by what a header claims. */
 		if (j->have == j->own_cap && grow(k, j, 2 * j->have + BATCH_SIZE))
-			return j->job.err.code;
+			return -1;
 		room = (j->own_cap < most ? j->own_cap : most) - j->have;
 		got = feed_read(k->u->feed, j->own + j->have, room);
 		if (got == SOURCE_PAUSE)
@@ -103,6 +121,8 @@ static int read_more(struct unpacking *k, struct unpack_job *j, size_t need)
 			j->job.err.code = FILTER_E_READ;
 			return feed_failure(k->u->feed, &j->job.err);
 		}
+		if (!got && k->whole)
+			return leave(k);
 		if (!got)
 			return fail(j, FILTER_E_TRUNCATED,
 				    "input ends before the member does");
@@ -118,8 +138,11 @@ static bool job_full(const struct unpack_job *j)
 }
 
 /*
- * Splits one block off: 1, 0 = there are too few bytes (*need at in), error.
+ * Splits one block off: 1, 0 = there are too few bytes (*need at in), JOB_FULL,
+ * or not more than that here: an error, or the run is over.
  */
+enum { JOB_FULL = 2 };
+
 static int split_one(struct unpacking *k, struct unpack_job *j, size_t *need)
 {
 	struct block *b = &j->block[j->blocks];
@@ -133,6 +156,8 @@ static int split_one(struct unpacking *k, struct unpack_job *j, size_t *need)
 	pthread_mutex_unlock(&k->lock);
 	if (n < 0)
 		return (int)n;
+	if (!n && !want && k->whole)
+		return leave(k);
 	if (!n) {
 		if (want <= j->have - j->at)
 			want = j->have - j->at + 1;
@@ -141,6 +166,8 @@ static int split_one(struct unpacking *k, struct unpack_job *j, size_t *need)
 		*need = j->at + want;
 		return 0;
 	}
+	if (k->whole && b->raw > k->job_max - j->raw)
+		return j->blocks ? JOB_FULL : leave(k);
 	if (b->raw > k->job_max || j->raw + b->raw > k->job_max)
 		return fail(j, FILTER_E_MEMORY, "a block is above the memory limit");
 	j->raw += b->raw;
@@ -158,7 +185,7 @@ static void split(struct unpacking *k, struct unpack_job *j)
 
 	while (!k->over && !job_full(j)) {
 		got = j->have > j->at ? split_one(k, j, &need) : 0;
-		if (got < 0)
+		if (got < 0 || got == JOB_FULL)
 			return;
 		if (got)
 			continue;
@@ -169,6 +196,10 @@ static void split(struct unpacking *k, struct unpack_job *j)
 		/* The first job's bytes must be its own before more come. */
 		if (j->placed && grow(k, j, j->have + BATCH_SIZE))
 			return;
+		if (k->whole && !j->blocks && !feed_wait(k->u->feed, STALL_MS)) {
+			leave(k);
+			return;
+		}
 		if (read_more(k, j, need))
 			return;
 	}
@@ -331,6 +362,14 @@ static int join(struct unpacking *k, struct block *b, struct filter_error *err)
 	return code;
 }
 
+static void tell_member(struct unpacking *k, const struct block *b)
+{
+	struct member m;
+
+	k->ops->member(b, &m);
+	unpack_tell(k->u, &m);
+}
+
 /* Joins blocks in order and gives them out in runs that touch. */
 static void emit(void *ctx, struct job *job)
 {
@@ -345,6 +384,8 @@ static void emit(void *ctx, struct job *job)
 
 		if (join(k, b, &err))
 			break;
+		if (k->whole)
+			tell_member(k, b);
 		if (run + len != b->dst) {
 			if (len && unpack_deliver(k->u, run, len, j->base + j->at, &job->err))
 				return;
@@ -381,10 +422,10 @@ static const struct pipeline unpack_pipeline = {
 	.interrupt = interrupt,
 };
 
-int unpack_member_blocks(struct unpack *u, const struct filter *f,
-			 struct member *m, struct filter_error *err)
+int unpack_blocks(struct unpack *u, const struct unpack_ops *ops, bool whole,
+		  struct member *m, struct filter_error *err)
 {
-	struct unpacking k = { .u = u, .ops = f->unpack_blocks };
+	struct unpacking k = { .u = u, .ops = ops, .whole = whole };
 	int jobs = u->threads + 2, code;
 
 	k.job_max = u->budget / 2 > JOB_FLOOR ? u->budget / 2 : JOB_FLOOR;

@@ -17,6 +17,8 @@
 #include "vcompress.h"
 
 #define WINDOW_LOG_LONG 27	/* what --long means without a number, as in zstd */
+/* Large enough to pack as well as one frame within 1 or 2 %. */
+#define SEEK_FRAME (1 << 20)
 #define DICT_MAX ((size_t)128 << 20)
 
 struct pack_options pack_options = {
@@ -55,6 +57,9 @@ static const struct opt options[] = {
 	{ OPT_SET, 0, "no-check", &po->check, NULL, "add none", .value = 0 },
 	{ OPT_SIZE, 0, "block-size", &po->block_size, "SIZE",
 		"raw bytes of a block", .min = 1024, .max = 1 << 30 },
+	{ OPT_SIZE, 0, "seekable", &po->seek_frame, "[SIZE]",
+		"zstd: frames of SIZE raw bytes (1M) and a seek table",
+		.value = SEEK_FRAME, .min = 1024, .max = 1 << 30 },
 	{ OPT_WORD, 0, "favor", &favor_word, "WHAT",
 		"lzvolt: speed, balance or size", .words = favors },
 	{ OPT_INT, 0, "transpose", &po->transpose, "N",
@@ -110,13 +115,14 @@ void pack_params(const struct filter *f, struct filter_params *p)
 	p->block_size = (size_t)po->block_size;
 	p->dict = po->dict;
 	p->dict_len = po->dict_len;
+	p->seek_frame = (size_t)po->seek_frame;
 	p->favor = po->favor;
 	p->transpose = po->transpose;
 	p->memory = common.memory;
 }
 
 /* Every option that not every codec has: refused where it means nothing. */
-static void refuse_options(const struct filter *f)
+void pack_refuse_options(const struct filter *f)
 {
 	const struct {
 		bool given;
@@ -135,6 +141,8 @@ static void refuse_options(const struct filter *f)
 	for (size_t i = 0; i < sizeof(rule) / sizeof(*rule); i++)
 		if (rule[i].given && !(f->flags & rule[i].flag))
 			die("%s means nothing for %s", rule[i].name, f->name);
+	if (po->seek_frame && !f->pack_seekable)
+		die("--seekable means nothing for %s", f->name);
 	if (po->level == LEVEL_DEFAULT)
 		return;
 	if (!f->level_min && !f->level_max)
@@ -201,7 +209,7 @@ static void settle(int operands)
 	level_from_environment(po->filter);
 	po->favor = favor_word - 1;
 	if (!po->sidecar)
-		refuse_options(po->filter);
+		pack_refuse_options(po->filter);
 	load_dictionary();
 	use_kernel(po->kernel);
 	if (po->out && (operands > 1 || po->files0 || po->recurse))

@@ -14,7 +14,7 @@ struct pack_options {
 	uint8_t *dict;
 	size_t dict_len;
 	int window_log, check, probe, refuse, verify, flush_ms, favor, transpose;
-	uint64_t block_size;
+	uint64_t block_size, seek_frame;
 	int force, to_stdout, remove, sync, recurse, sparse;
 	const char *out, *files0, *sidecar, *kernel, *records;
 	bool stdin_is_list;	/* names come from standard input */
@@ -24,6 +24,9 @@ extern struct pack_options pack_options;
 /* Parameters for a codec; threads, size and a memory limit other than -M's
    are for the caller to add. */
 void pack_params(const struct filter *f, struct filter_params *p);
+
+/* Dies where the codec can't honour what was asked for. */
+void pack_refuse_options(const struct filter *f);
 
 /* What came of one file: for JSON and -v. */
 struct pack_result {

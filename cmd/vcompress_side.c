@@ -55,10 +55,7 @@ static void check(const struct side *s, void *ctx)
 	(void)ctx;
 	if (!f || f->missing)
 		die("--sidecar: %s isn't built in", s->codec);
-	if (pack_options.level != LEVEL_DEFAULT &&
-	    (pack_options.level < f->level_min || pack_options.level > f->level_max))
-		die("%s has levels %d to %d, not %d", f->name, f->level_min,
-		    f->level_max, pack_options.level);
+	pack_refuse_options(f);
 }
 
 void side_check(const char *list)

@@ -56,7 +56,7 @@ static const struct opt options[] = {
 	{ OPT_TEXT, 0, "key", &uo->part.key, "KEY",
 		.help = "lzv file: only the record with this key" },
 	{ OPT_TEXT, 0, "range", &uo->part.range, "OFF:LEN",
-		.help = "lzv file: only these decoded bytes" },
+		.help = "lzv or seekable zstd file: only these decoded bytes" },
 	{ OPT_TEXT, 0, "kernel", &uo->kernel, "NAME", .help = "lzvolt kernel to use" },
 
 	{ OPT_GROUP, .help = "Files" },

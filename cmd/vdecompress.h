@@ -27,6 +27,7 @@ void unpack_file(const char *path, bool found);
 
 /* What is known of one input: filled member by member. */
 struct listing {
+	uint64_t seek_frames;	/* in seek tables */
 	uint64_t members, skipped, raw, packed, blocks, window, dict_id;
 	char formats[64];	/* "zstd" or "gzip+zstd" */
 	const char *check;	/* "-" none, "mixed" */

@@ -134,6 +134,7 @@ static void prepare(struct run *r)
 		.max_output = unpack_options.max_output,
 		.max_ratio = unpack_options.max_ratio,
 		.member = on_member, .ctx = r, .ignored_at = SIZE_UNKNOWN,
+		.table_wrong = SIZE_UNKNOWN,
 	};
 	filter_params_init(&u->params);
 	u->params.dict = unpack_options.dict;
@@ -147,8 +148,23 @@ static void prepare(struct run *r)
 		       SIZE_UNKNOWN : r->in.left + whole);
 }
 
+/* Is it a zstd file, though none that can be read at a place? */
+static bool unseekable(const struct run *r)
+{
+	const uint8_t *data;
+	size_t n = feed_first(&r->feed, &data);
+
+	return r->in.regular && filter_detect(data, n) == filter_by_name("zstd");
+}
+
 static int decode(struct run *r, struct filter_error *err)
 {
+	if (unpack_options.part.range && seek_read_suits(&r->in))
+		return seek_read(&r->in, unpack_options.part.range,
+				 &r->unpack.params, &r->sink, err);
+	if (unpack_options.part.range && unseekable(r))
+		return filter_fail(err, FILTER_E_OPTION, SIZE_UNKNOWN, "no seek table ends"
+				   " the file; vcompress --seekable writes one");
 	if (records_part_wanted(&unpack_options.part))
 		return records_read(&r->in, &unpack_options.part, r->unpack.budget,
 				    &r->sink, err);
@@ -211,6 +227,10 @@ static void report(const struct run *r)
 	else if (r->unpack.ignored_at != SIZE_UNKNOWN)
 		say_warning(r->in.name, "bytes behind the end ignored (offset %llu)",
 			    (unsigned long long)r->unpack.ignored_at);
+	else if (r->unpack.table_wrong != SIZE_UNKNOWN && no_output())
+		say_warning(r->in.name, "the seek table doesn't match the frames in"
+			    " front of it (offset %llu)",
+			    (unsigned long long)r->unpack.table_wrong);
 	if (common.json)
 		report_json(r);
 	else if (unpack_options.list && !r->err.code)

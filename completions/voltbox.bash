@@ -9,7 +9,7 @@ _vcompress()
 		--favor) COMPREPLY=($(compgen -W 'speed balance size' -- "$cur")); return;;
 	esac
 	case $cur in
-	-*) COMPREPLY=($(compgen -W ' --format= -F --fast --dictionary= -D --long --check --no-check --block-size= --favor= --transpose= --records= --no-probe --refuse --flush-interval= --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --verify --sidecar= --decompress -d --test -t --list -l --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
+	-*) COMPREPLY=($(compgen -W ' --format= -F --fast --dictionary= -D --long --check --no-check --block-size= --seekable --favor= --transpose= --records= --no-probe --refuse --flush-interval= --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --verify --sidecar= --decompress -d --test -t --list -l --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
 		case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;
 	*) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames;;
 	esac

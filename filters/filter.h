@@ -69,6 +69,7 @@ struct filter_params {
 	size_t dict_len;
 	int favor;		/* lzvolt: -1 speed, 0 balance, 1 size */
 	int transpose;		/* lzv: record width in bytes, 0 = none */
+	size_t seek_frame;	/* --seekable: raw bytes of a frame, 0 = not asked */
 };
 #define LEVEL_DEFAULT INT32_MIN
 void filter_params_init(struct filter_params *p);
@@ -186,6 +187,8 @@ struct pack_ops {
 	int (*block)(void *worker, struct block *b, struct filter_error *err);
 	int (*join)(void *state, struct block *b, struct filter_error *err);
 	ptrdiff_t (*tail)(void *state, uint8_t *dst, struct filter_error *err);
+	/* What follows the tail, *n bytes that the state holds; NULL = nothing. */
+	const uint8_t *(*index)(void *state, size_t *n);
 	void (*worker_close)(void *worker);
 	void (*close)(void *state);
 };
@@ -211,6 +214,8 @@ struct unpack_ops {
 	int (*block)(void *worker, struct block *b, struct filter_error *err);
 	int (*join)(void *state, struct block *b, struct filter_error *err);
 	void (*describe)(const void *state, struct member *m);
+	/* unpack_members: what is known of this block's member, once decoded. */
+	void (*member)(const struct block *b, struct member *m);
 	void (*worker_close)(void *worker);
 	void (*close)(void *state);
 };
@@ -241,6 +246,14 @@ struct filter {
 	const struct stream_ops *pack, *unpack;
 	const struct pack_ops *pack_blocks;
 	const struct unpack_ops *unpack_blocks;
+	const struct pack_ops *pack_seekable;	/* in place of both when
+						   params.seek_frame asks for it */
+	/*
+	 * Members of which each is one block, many in a row.  split leaves
+	 * what it can't take, and leaves every complaint, to the stream face:
+	 * 0 with *want 0.  suits, join and describe aren't used.
+	 */
+	const struct unpack_ops *unpack_members;
 	const char *library;	/* "zstd": what --version calls it, or NULL */
 	const char *(*version)(void);
 	const char *missing;	/* NULL, or why both directions can't */

@@ -15,6 +15,7 @@
  */
 #include "codecs.h"
 #include "coder.h"
+#include "zstd_codec.h"
 #include "zstd_frame.h"
 #include "zstd_noise.h"
 
@@ -22,44 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
-#include <zstd_errors.h>
 
 #define FIRST_MAX ((size_t)128 << 10)
-
-/* Fills *err from a libzstd result that ZSTD_isError(). */
-static int zstd_fail(struct filter_error *err, uint64_t offset, size_t result)
-{
-	static const struct {
-		ZSTD_ErrorCode zstd;
-		int code;
-		const char *what;	/* NULL = the library's words */
-	} map[] = {
-		{ ZSTD_error_checksum_wrong, FILTER_E_CHECK,
-		  "content checksum doesn't match" },
-		{ ZSTD_error_dictionary_corrupted, FILTER_E_DICT, NULL },
-		{ ZSTD_error_dictionary_wrong, FILTER_E_DICT, NULL },
-		{ ZSTD_error_dictionaryCreation_failed, FILTER_E_DICT, NULL },
-		{ ZSTD_error_memory_allocation, FILTER_E_MEMORY, "out of memory" },
-		{ ZSTD_error_frameParameter_windowTooLarge, FILTER_E_UNSUPPORTED, NULL },
-		{ ZSTD_error_frameParameter_unsupported, FILTER_E_UNSUPPORTED, NULL },
-		{ ZSTD_error_version_unsupported, FILTER_E_UNSUPPORTED, NULL },
-		{ ZSTD_error_parameter_unsupported, FILTER_E_OPTION, NULL },
-		{ ZSTD_error_parameter_outOfBound, FILTER_E_OPTION, NULL },
-		{ ZSTD_error_srcSize_wrong, FILTER_E_CORRUPT,
-		  "the input's size isn't the one that was announced" },
-	};
-	ZSTD_ErrorCode e = ZSTD_getErrorCode(result);
-
-	for (size_t i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
-		if (map[i].zstd != e)
-			continue;
-		return filter_fail(err, map[i].code, offset, "%s",
-				   map[i].what ? map[i].what :
-				   ZSTD_getErrorString(e));
-	}
-	return filter_fail(err, FILTER_E_CORRUPT, offset, "corrupt zstd frame: %s",
-			   ZSTD_getErrorString(e));
-}
 
 /* --- packing --- */
 
@@ -121,39 +86,6 @@ static int zstd_pack_start(struct zstd_pack *z, const struct filter_params *p,
 			return coder_no_memory(err);
 	}
 	return FILTER_OK;
-}
-
-/* One libzstd parameter; the first failure stays in *result. */
-static void zstd_set(ZSTD_CCtx *cctx, ZSTD_cParameter param, int value,
-		     size_t *result)
-{
-	if (!ZSTD_isError(*result))
-		*result = ZSTD_CCtx_setParameter(cctx, param, value);
-}
-
-static int zstd_pack_params(ZSTD_CCtx *cctx, const struct filter_params *p,
-			    struct filter_error *err)
-{
-	size_t r = 0;
-
-	zstd_set(cctx, ZSTD_c_compressionLevel, filter_level(&filter_zstd, p), &r);
-	zstd_set(cctx, ZSTD_c_checksumFlag, p->check != 0, &r);
-	if (p->window_log) {
-		uint64_t window = (uint64_t)1 << p->window_log;
-
-		if (window > p->size)
-			window = p->size;
-		if (p->memory && window > p->memory)
-			return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN,
-					   "the window needs %" PRIu64 " bytes of memory,"
-					   " the budget is %" PRIu64, window, p->memory);
-		zstd_set(cctx, ZSTD_c_enableLongDistanceMatching, 1, &r);
-		zstd_set(cctx, ZSTD_c_windowLog, p->window_log, &r);
-	}
-	zstd_set(cctx, ZSTD_c_nbWorkers, p->threads, &r);
-	if (!ZSTD_isError(r) && p->dict_len)
-		r = ZSTD_CCtx_loadDictionary(cctx, p->dict, p->dict_len);
-	return ZSTD_isError(r) ? zstd_fail(err, SIZE_UNKNOWN, r) : FILTER_OK;
 }
 
 /*
@@ -487,6 +419,8 @@ const struct filter filter_zstd = {
 	.detect = zstd_detect,
 	.pack = &zstd_pack_ops,
 	.unpack = &zstd_unpack_ops,
+	.pack_seekable = &zstd_pack_seekable,
+	.unpack_members = &zstd_unpack_members,
 	.library = "zstd",
 	.version = ZSTD_versionString,
 };

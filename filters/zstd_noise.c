@@ -69,3 +69,17 @@ bool zstd_noise_verdict(struct zstd_noise *z)
 		noise_probe(z);
 	return z->samples && z->noisy;
 }
+
+bool zstd_noise_all(const uint8_t *p, size_t n)
+{
+	for (size_t at = 0; at < n; at += STRETCH) {
+		size_t len = n - at < ZSTD_NOISE_SAMPLE ? n - at : ZSTD_NOISE_SAMPLE;
+
+		/* A short stretch at the end says too little. */
+		if (at && len < ZSTD_NOISE_SAMPLE)
+			break;
+		if (!probe_incompressible(p + at, len))
+			return false;
+	}
+	return n;
+}

@@ -42,4 +42,7 @@ void zstd_noise_took(struct zstd_noise *z, const uint8_t *p, size_t n);
 /* Whether the section so far is incompressible. */
 bool zstd_noise_verdict(struct zstd_noise *z);
 
+/* The same of n bytes at p that are all there. */
+bool zstd_noise_all(const uint8_t *p, size_t n);
+
 #endif
