@@ -16,6 +16,21 @@
 /* Bytes of input or output that make a job worth its hand-over. */
 #define BATCH_SIZE ((size_t)256 << 10)
 
+/*
+ * Codec states that outlive an input, for the next one whose parameters differ
+ * in size alone: thousands of small files open them once.  All zero at first;
+ * the owner closes it.
+ */
+struct pack_kept {
+	const struct filter *filter;	/* whose states these are */
+	void *_Atomic worker;		/* one of pack_blocks */
+	void *stream;			/* of filter->pack, reading from src ... */
+	const struct source *src;
+	int threads;			/* ... opened with these parameters */
+	uint64_t memory;
+};
+void pack_kept_close(struct pack_kept *k);
+
 struct pack {
 	const struct filter *filter;
 	struct filter_params params;
@@ -23,6 +38,7 @@ struct pack {
 	struct sink *sink;
 	int threads;		/* >= 1 */
 	uint64_t budget;	/* bytes of memory for all of it */
+	struct pack_kept *kept;	/* or NULL */
 };
 
 /* 0 or the error's code with *err filled.  The caller closes the sink. */

@@ -11,6 +11,7 @@
  * input; it begins the next job.  Results are moved together before they are
  * written, so that a job is one write.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,18 +156,32 @@ static void fill(void *ctx, struct job *job)
 		keep_history(k, j->in, had + n);
 }
 
+/* Where a worker's state waits for the next input; NULL = nowhere. */
+static struct pack_kept *shelf(const struct packing *k)
+{
+	struct pack_kept *kept = k->p->kept;
+
+	return kept && kept->filter == k->p->filter && !k->ops->sized ? kept : NULL;
+}
+
 static void *worker_open(void *ctx, struct filter_error *err)
 {
 	struct packing *k = ctx;
+	struct pack_kept *kept = shelf(k);
+	void *worker = kept ? atomic_exchange(&kept->worker, NULL) : NULL;
 
-	return k->ops->worker_open(&k->p->params, err);
+	return worker ? worker : k->ops->worker_open(&k->p->params, err);
 }
 
 static void worker_close(void *ctx, void *worker)
 {
 	struct packing *k = ctx;
+	struct pack_kept *kept = shelf(k);
 
-	k->ops->worker_close(worker);
+	if (kept)
+		worker = atomic_exchange(&kept->worker, worker);
+	if (worker)
+		k->ops->worker_close(worker);
 }
 
 static void work(void *ctx, void *worker, struct job *job)
@@ -303,10 +318,56 @@ int sink_failure(const struct sink *k, struct filter_error *err)
 	return filter_fail(err, CMD_E_WRITE, (uint64_t)k->error, "can't write");
 }
 
+/* The kept state if it fits this input, made ready for it; or a new one. */
+static void *stream_open(const struct pack *p, struct filter_error *err)
+{
+	const struct stream_ops *ops = p->filter->pack;
+	struct pack_kept *k = p->kept;
+	void *state = k ? k->stream : NULL;
+
+	if (!state)
+		return ops->open(&p->params, &p->feed->src, err);
+	k->stream = NULL;
+	if (k->filter == p->filter && k->src == &p->feed->src &&
+	    k->threads == p->params.threads && k->memory == p->params.memory) {
+		if (!ops->reset(state, &p->params, err))
+			return state;
+		ops->close(state);
+		return NULL;
+	}
+	k->filter->pack->close(state);
+	return ops->open(&p->params, &p->feed->src, err);
+}
+
+static void stream_close(const struct pack *p, void *state, bool good)
+{
+	struct pack_kept *k = p->kept;
+
+	if (!k || !good || k->filter != p->filter || !p->filter->pack->reset) {
+		p->filter->pack->close(state);
+		return;
+	}
+	k->stream = state;
+	k->src = &p->feed->src;
+	k->threads = p->params.threads;
+	k->memory = p->params.memory;
+}
+
+void pack_kept_close(struct pack_kept *k)
+{
+	void *worker = atomic_exchange(&k->worker, NULL);
+
+	if (worker)
+		k->filter->pack_blocks->worker_close(worker);
+	if (k->stream)
+		k->filter->pack->close(k->stream);
+	k->stream = NULL;
+}
+
 static int run_stream(const struct pack *p, struct filter_error *err)
 {
 	const struct stream_ops *ops = p->filter->pack;
-	void *state = ops->open(&p->params, &p->feed->src, err);
+	void *state = stream_open(p, err);
 	ptrdiff_t n = 1;
 
 	if (!state)
@@ -319,7 +380,7 @@ static int run_stream(const struct pack *p, struct filter_error *err)
 			n = sink_failure(p->sink, err);
 		progress_tick(p->feed->src.offset, p->sink->total);
 	}
-	ops->close(state);
+	stream_close(p, state, n == 0);
 	return n < 0 ? feed_failure(p->feed, err) : 0;
 }
 

@@ -258,6 +258,7 @@ static int vcompress_main(int argc, char **argv)
 		list.count = 1;
 	}
 	files_each(&list);
+	pack_files_done();
 	free(po->dict);
 	return say_status();
 }

@@ -41,6 +41,8 @@ void pack_report(const struct pack_result *r, FILE *to);
 
 /* One input (path "-" = standard input) to its output.  Says what fails. */
 void pack_file(const char *path, bool found);
+/* Behind the last one. */
+void pack_files_done(void);
 
 /*
  * Reads back what was written and compares with the digest of what was read.

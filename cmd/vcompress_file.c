@@ -18,6 +18,9 @@
 /* What a sample of a file for --refuse reads. */
 #define SAMPLE_SIZE ((size_t)64 << 10)
 
+/* Of all files: what one leaves to the next. */
+static struct pack_kept kept;
+
 struct run {
 	const char *path;
 	struct input in;
@@ -164,7 +167,8 @@ static void prepare(struct run *r)
 	size_t whole;
 	bool small = feed_whole(&r->feed, &whole);
 
-	p->filter = pack_options.filter;
+	p->filter = kept.filter = pack_options.filter;
+	p->kept = &kept;
 	pack_params(p->filter, &p->params);
 	/* What fits into a first chunk needs no look at the machine. */
 	if (!small)
@@ -284,9 +288,17 @@ static void feed_and_go(struct run *r)
 	feed_close(&r->feed);
 }
 
+void pack_files_done(void)
+{
+	pack_kept_close(&kept);
+}
+
 void pack_file(const char *path, bool found)
 {
-	struct run r = { .path = path };
+	/* In one place, since a kept state reads from the feed in it. */
+	static struct run r;
+
+	r = (struct run){ .path = path };
 
 	if (!open_input(&r, found)) {
 		if (common.json)

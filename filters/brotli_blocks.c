@@ -201,6 +201,7 @@ static int brotli_block(void *worker, struct block *b, struct filter_error *err)
 
 const struct pack_ops brotli_pack_blocks = {
 	.suits = brotli_suits,
+	.sized = true,
 	.block_size = brotli_block_size,
 	.bound = brotli_bound,
 	.open = brotli_blocks_open,

@@ -176,11 +176,14 @@ struct pack_ops {
 	/* Whether these parameters can go this way, else the stream face takes
 	   them; NULL = all can. */
 	bool (*suits)(const struct filter_params *p);
+	bool sized;		/* a worker is made for one input's params.size */
 	size_t history;		/* bytes before a block that block() may read */
 	size_t head_max, tail_max;
 	size_t (*block_size)(const struct filter_params *p);
 	size_t (*bound)(const struct filter_params *p, size_t raw);
 	void *(*open)(const struct filter_params *p, struct filter_error *err);
+	/* One worker's state.  Without sized it serves one input after another,
+	   of any params.size and params.threads. */
 	void *(*worker_open)(const struct filter_params *p,
 			     struct filter_error *err);
 	ptrdiff_t (*head)(void *state, uint8_t *dst, struct filter_error *err);

@@ -314,3 +314,18 @@ bats_require_minimum_version 1.5.0
 	for i in 1 2 3; do vcompress -c f | vdecompress -t || fail "round $i"; done
 	wait
 }
+
+# The first file's states serve the others: the bytes must not tell.
+@test "a file packs to the same bytes alone and behind others" {
+	gen text 5000 >a
+	gen noise 70000 >b
+	gen ndjson 400K >c
+	: >d
+	gen text 300 >e
+	for f in zstd lz4 lz4-legacy gzip zlib brotli lzv xz lzma bzip2; do
+		has_codec "$f" || continue
+		vcompress -q -F "$f" -c a b c d e a >all
+		for x in a b c d e a; do vcompress -q -F "$f" -c $x; done | cmp - all
+		vcompress -q -F "$f" -T1 -c a b c d e a | cmp - all
+	done
+}
