@@ -106,6 +106,9 @@ char *name_unpacked(const char *path);
 /* Makes the library use a kernel by its name (NULL: nothing); dies if it can't. */
 void use_kernel(const char *name);
 
+/* All that the feed still has, unchanged; 0 or the code with *err filled. */
+int pass_on(struct feed *f, struct sink *k, struct filter_error *err);
+
 /* An errno of the sink as an error. */
 int sink_failure(const struct sink *k, struct filter_error *err);
 

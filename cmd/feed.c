@@ -17,8 +17,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "feed.h"
 #include "report.h"
@@ -306,6 +308,67 @@ bool feed_wait(struct feed *f, int ms)
 bool feed_ready(struct feed *f)
 {
 	return feed_wait(f, 0);
+}
+
+/* Descriptors that don't block: until there is something to do again. */
+static void wait_both(int from, int to)
+{
+	struct pollfd in = { .fd = from, .events = POLLIN };
+	struct pollfd out = { .fd = to, .events = POLLOUT };
+
+	poll(&in, 1, -1);
+	poll(&out, 1, -1);
+}
+
+size_t feed_splice(struct feed *f, int fd, size_t n)
+{
+	ssize_t got;
+
+	if (!S_ISFIFO(f->in->st.st_mode) || f->digest || f->no_splice || !direct(f))
+		return 0;
+	tune(f, false);
+	while ((got = splice(f->in->fd, NULL, fd, NULL, n, SPLICE_F_MOVE)) < 0) {
+		if (errno == EAGAIN)
+			wait_both(f->in->fd, fd);
+		else if (errno != EINTR)
+			break;
+	}
+	if (got < 0)
+		f->no_splice = true;
+	if (!got)
+		f->after = 0;
+	if (got <= 0)
+		return 0;
+	f->src.offset += (uint64_t)got;
+	return (size_t)got;
+}
+
+/* What was read already must go first; the rest goes where it costs nothing. */
+int feed_skip(struct feed *f, uint64_t n)
+{
+	const uint8_t *data;
+	size_t moved = 1;
+	int null;
+
+	while (n > CHUNK_SIZE && !direct(f)) {
+		ptrdiff_t got = source_next(&f->src, &data);
+
+		if (got == SOURCE_PAUSE)
+			continue;
+		if (got <= 0)
+			return got ? FILTER_E_READ : FILTER_E_TRUNCATED;
+		if ((uint64_t)got > n)
+			source_unread(&f->src, data + n, (size_t)got - (size_t)n);
+		n -= (uint64_t)got > n ? n : (uint64_t)got;
+	}
+	null = n > CHUNK_SIZE ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+	while (null >= 0 && n && moved) {
+		moved = feed_splice(f, null, n < PIPE_SIZE ? n : PIPE_SIZE);
+		n -= moved;
+	}
+	if (null >= 0)
+		close(null);
+	return source_skip(&f->src, n);
 }
 
 int feed_failure(const struct feed *f, struct filter_error *err)

@@ -55,6 +55,7 @@ struct feed {
 	ptrdiff_t after;	/* met behind the last chunk: 0 = end, an error,
 				   SOURCE_PAUSE; 1 = nothing yet */
 	bool first_given, ended, tuned, held, borrowed;
+	bool no_splice;		/* it failed once */
 	bool owed;		/* bytes came since the last pause ... */
 	double owed_since;	/* ... the first of them then */
 	const uint8_t *part;	/* what feed_read left of the source's chunk */
@@ -88,6 +89,14 @@ int feed_return(struct feed *f, const uint8_t *buf, size_t n);
 bool feed_ready(struct feed *f);
 /* ... or within ms. */
 bool feed_wait(struct feed *f, int ms);
+/*
+ * Moves up to n of the next bytes from a pipe to fd inside the kernel, and waits
+ * for the first.  Their number; 0 = not here and now: read them, then the end
+ * or the error is met too.
+ */
+size_t feed_splice(struct feed *f, int fd, size_t n);
+/* As source_skip(), by that where it can. */
+int feed_skip(struct feed *f, uint64_t n);
 /* Puts the errno of a failed read into an error of FILTER_E_READ. */
 int feed_failure(const struct feed *f, struct filter_error *err);
 /* A feed whose bytes are all there already; the caller keeps them. */
@@ -114,6 +123,10 @@ uint8_t *sink_room(struct sink *k);
 int sink_put(struct sink *k, size_t n);
 /* Bytes of the caller's go out behind all that was put. */
 int sink_write(struct sink *k, const void *buf, size_t n);
+/* Where bytes may be put behind all that was put, to be told by sink_passed();
+   -1 = nowhere. */
+int sink_descriptor(const struct sink *k);
+void sink_passed(struct sink *k, size_t n);
 /* Waits until all is written; 0 or -errno. */
 int sink_close(struct sink *k);
 

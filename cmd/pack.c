@@ -389,6 +389,8 @@ int pack_run(const struct pack *p, struct filter_error *err)
 	const struct pack_ops *blocks = p->filter->pack_blocks;
 
 	err->code = 0;
+	if (p->filter == filter_by_name("raw"))
+		return pass_on(p->feed, p->sink, err);
 	if (p->params.seek_frame)
 		return run_blocks(p, p->filter->pack_seekable, err);
 	if (blocks && (!blocks->suits || blocks->suits(&p->params)))

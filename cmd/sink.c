@@ -121,6 +121,17 @@ int sink_write(struct sink *k, const void *buf, size_t n)
 	return err;
 }
 
+int sink_descriptor(const struct sink *k)
+{
+	return k->running || k->out->discard || k->out->sparse ? -1 : k->out->fd;
+}
+
+void sink_passed(struct sink *k, size_t n)
+{
+	k->total += n;
+	k->out->total += n;
+}
+
 int sink_close(struct sink *k)
 {
 	if (k->running) {

@@ -166,6 +166,23 @@ static int members_decode(struct unpack *u, const struct filter *f,
 	return u->feed->src.offset > at;
 }
 
+/* The rest goes out as it is; by the kernel where nobody wants to look at it. */
+static int pass(struct unpack *u, struct filter_error *err)
+{
+	const uint8_t *data;
+	ptrdiff_t n;
+
+	if (u->max_output == SIZE_UNKNOWN && !u->max_ratio && !u->digest)
+		return pass_on(u->feed, u->sink, err);
+	while ((n = source_next(&u->feed->src, &data)) > 0)
+		if (unpack_deliver(u, data, (size_t)n, u->feed->src.offset, err))
+			return err->code;
+	if (n == 0)
+		return 0;
+	err->code = FILTER_E_READ;
+	return feed_failure(u->feed, err);
+}
+
 static int member_decode(struct unpack *u, const struct filter *f,
 			 const uint8_t *head, size_t n, struct filter_error *err)
 {
@@ -182,6 +199,8 @@ static int member_decode(struct unpack *u, const struct filter *f,
 		return code < 0 ? code : 0;
 	if (by_blocks(u, f, head, n))
 		code = unpack_blocks(u, f->unpack_blocks, false, &m, err);
+	else if (f == filter_by_name("raw"))
+		code = pass(u, err);
 	else
 		code = member_stream(u, f, &m, err);
 	if (code)
@@ -232,21 +251,6 @@ static int trailing(struct unpack *u, const uint8_t *head, struct filter_error *
 			   "bytes behind the end that belong to no format");
 }
 
-static int pass(struct unpack *u, struct filter_error *err)
-{
-	const uint8_t *data;
-	ptrdiff_t n;
-
-	u->passed = true;
-	while ((n = source_next(&u->feed->src, &data)) > 0)
-		if (unpack_deliver(u, data, (size_t)n, u->feed->src.offset, err))
-			return err->code;
-	if (n == 0)
-		return 0;
-	err->code = FILTER_E_READ;
-	return feed_failure(u->feed, err);
-}
-
 /* The codec of what comes next; NULL = none. */
 static const struct filter *choose(const struct unpack *u, const uint8_t *p, size_t n)
 {
@@ -276,7 +280,8 @@ static int unknown(struct unpack *u, bool begun, const uint8_t *head,
 {
 	if (begun)
 		return trailing(u, head, err);
-	if (u->pass_through)
+	u->passed = u->pass_through;
+	if (u->passed)
 		return pass(u, err);
 	return filter_fail(err, FILTER_E_CORRUPT, u->feed->src.offset,
 			   "unknown format; -F names one that has no magic number");

@@ -103,7 +103,7 @@ static int skip(struct unpack *u, uint64_t len, struct member *m)
 
 	if (len < ZSTD_TABLE_HEAD + ZSTD_TABLE_FOOTER ||
 	    source_peek(src, 4, &p) < 4 || zstd_le32(p) != ZSTD_TABLE_MAGIC)
-		return source_skip(src, len);
+		return feed_skip(u->feed, len);
 	t.left = len - ZSTD_TABLE_HEAD - ZSTD_TABLE_FOOTER;
 	code = source_skip(src, ZSTD_TABLE_HEAD);
 	if (!code)

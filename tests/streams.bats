@@ -368,3 +368,39 @@ assert (j["raw"], j["format"], j["level"], j["action"]) == (6, "zstd", 3, "pack"
 	[ "$(count vdecompress -T1 -c plain.lz4)" -eq 0 ]
 	[ "$(count vdecompress -T2 -c plain.lz4)" -eq 3 ]
 }
+
+# What nobody looks at goes from pipe to pipe inside the kernel; wherever that
+# can't be, the same bytes go through by hand.
+@test "raw and --pass-through: pipes, files, appending, slow, closed and full outputs" {
+	gen text 3M >a
+	for c in "vcompress -F raw" "vdecompress -F raw" "vdecompress --pass-through"; do
+		cat a | $c | cmp - a
+		cat a | $c >b; cmp b a
+		cat a | $c >>b; cat a a | cmp - b
+		$c <a | cmp - a
+		$c <a >b; cmp b a
+		cat a | $c -o c; cmp c a; rm c
+		(head -c 1000000 a; sleep 0.3; tail -c +1000001 a) | $c | (sleep 0.2; cat) | cmp - a
+		dribble a $c --json 2>j | cmp - a
+		grep -q '"ok":true' j
+		(cat a | $c || true) | head -c 2000000 | cmp - <(head -c 2000000 a)
+		status_is 1 sh -c "cat a | $c >/dev/full"
+		grep -q 'No space left' stderr
+	done
+	cat a | vcompress -F raw --json 2>j >b
+	grep -q '"raw":3145728,"packed":3145728' j
+	[ "$(cat a | vdecompress --pass-through --max-output=2M 2>/dev/null | wc -c)" -le 2097152 ]
+}
+
+@test "a long skippable frame costs no copy, and what is behind it is found" {
+	printf '\x53\x2a\x4d\x18\x00\x00\x40\x00' >s
+	head -c 4M /dev/zero >>s
+	echo hello | vcompress -F lz4 >h
+	[ "$(cat s h s h | vdecompress -c | tr '\n' .)" = hello.hello. ]
+	[ "$(cat s h | vdecompress -T1)" = hello ]
+	needs strace
+	strace -f -qq -e trace=splice -o calls sh -c 'cat s h | vdecompress >/dev/null'
+	grep -q splice calls
+	status_is 1 sh -c 'head -c 3M s | vdecompress'
+	grep -q 'inside a skippable frame (offset 3145728)' stderr
+}
