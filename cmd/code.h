@@ -23,7 +23,8 @@
  */
 struct pack_kept {
 	const struct filter *filter;	/* whose states these are */
-	void *_Atomic worker;		/* one of pack_blocks */
+	const struct pack_ops *ops;	/* of the worker */
+	void *_Atomic worker;
 	void *stream;			/* of filter->pack, reading from src ... */
 	const struct source *src;
 	int threads;			/* ... opened with these parameters */

@@ -16,7 +16,12 @@
 #include "filter.h"
 #include "io.h"
 
-#define CHUNK_SIZE ((size_t)256 << 10)
+/*
+ * A chunk just read, and the room beside it, should be in the second-level cache
+ * still: on a core with 512 KiB, 256 KiB a chunk costs zstd 6 %, linked lz4 15 %
+ * of the time to unpack a file; 64 KiB gains nothing more.
+ */
+#define CHUNK_SIZE ((size_t)128 << 10)
 #define CHUNK_COUNT 4
 
 /* A queue of CHUNK_COUNT buffers between one producer and one consumer. */

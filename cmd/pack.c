@@ -301,6 +301,8 @@ static int run_blocks(const struct pack *p, const struct pack_ops *ops,
 				   "a block needs more than the memory limit");
 	if (jobs < 2)
 		jobs = 2;
+	if (p->kept)
+		p->kept->ops = ops;
 	k.history = k.ops->history ? malloc(k.ops->history) : NULL;
 	if (k.ops->history && !k.history)
 		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
@@ -358,7 +360,7 @@ void pack_kept_close(struct pack_kept *k)
 	void *worker = atomic_exchange(&k->worker, NULL);
 
 	if (worker)
-		k->filter->pack_blocks->worker_close(worker);
+		k->ops->worker_close(worker);
 	if (k->stream)
 		k->filter->pack->close(k->stream);
 	k->stream = NULL;
