@@ -16,59 +16,29 @@
  * taken as one: what makes an offset worth having is often seen only behind a
  * changed digit, and by then a cheaper node would have driven it out.
  *
+ * The levels differ in how much they look at: level 7 keeps one wide node and
+ * tries the short lengths only (7: 1.4 % above the smallest there is at twice the
+ * speed of 9, 8: 0.7 %, 9: 0.6 %, mean of the benchmark's 23 rows).  Two thirds of
+ * the time goes into offers, a quarter into the tree; both are mispredicted
+ * branches more than work.  Every length between a shorter and a longer match of
+ * one position cost logs eight times the work for nothing.
+ *
  * Long values go in segments of 64 KiB, each decided by itself; a match ends
  * with its segment and goes on in the next one as a repeat.
  */
-#include "lzvolt_enc_tree.h"
+#include "lzvolt_enc_opt.h"
 
-#define SEGMENT		65536
-#define WIDE_NODES	3
-#define NODES		(1 + WIDE_NODES)
-/* Node numbers are position * NODES + slot; slot 0 is even. */
-
-/* Costs count 1/16 bytes. */
-#define BYTE		16
-#define NEVER		UINT32_MAX
-
-/*
- * Every length is tried up to here and this near to the longest; 48 and 12
- * make the flights 0.2 % smaller, all else less, and are slower.
- */
-#define LENGTHS_ALL	18
-#define LENGTHS_NEAR	2
 #define LENGTH_LONG	64
 /* A match this long is taken without looking at what is inside it. */
 #define LENGTH_ENOUGH	4096
 /* Literals between the two matches of a composite step. */
 #define GAP_MAX		3
 
-struct node {
-	uint32_t cost;
-	uint32_t lit;		/* pending literals */
-	uint32_t from;		/* the node before the match, or before lit */
-	uint32_t len;		/* of the match that ends here; 0: see gap */
-	uint16_t off;		/* remembered; 0: none in this section yet */
-	uint16_t gap;		/* literals before the repeat; SWITCH */
-};
-
-#define SWITCH		255
+/* Beside its share (effort's lead): even isn't followed when this far behind. */
+#define LEAD		(256 * BYTE)
 
 /* A remembered offset saves 2 bytes once: what costs more than that is beaten. */
 #define WORTH_KEEPING	(2 * BYTE + BYTE / 2)
-
-struct opt {
-	struct tree tree;
-	struct node node[(SEGMENT + 1) * NODES];
-	struct enc_seq seq[SEGMENT / ENC_MIN_MATCH + 2];
-	uint32_t cheapest[SEGMENT + 1];	/* of the wide nodes */
-	uint32_t reached;	/* positions up to here have nodes */
-	uint32_t end;		/* of the segment, as a position */
-	uint32_t before;	/* the longest match one byte earlier */
-	uint32_t block;		/* price of a block beside its bytes */
-	uint32_t trailer;
-	const uint8_t *at;	/* position 0 of the segment */
-	const uint8_t *limit;	/* of the source */
-};
 
 /* What differs between the layouts. */
 struct price {
@@ -101,7 +71,7 @@ static void reach(struct opt *o, uint32_t pos)
 		struct node *n = &o->node[++o->reached * NODES];
 
 		o->cheapest[o->reached] = NEVER - WORTH_KEEPING;
-		for (int k = 0; k < NODES; k++)
+		for (uint32_t k = 0; k < o->effort.slots; k++)
 			n[k] = (struct node){ .cost = NEVER };
 	}
 }
@@ -113,7 +83,7 @@ static inline void offer_wide(struct opt *o, uint32_t pos, const struct node *wa
 
 	if (way->cost < o->cheapest[pos])
 		o->cheapest[pos] = way->cost;
-	for (int k = 0; k < WIDE_NODES; k++) {
+	for (uint32_t k = 0; k + 1 < o->effort.slots; k++) {
 		if (n[k].off == way->off && n[k].cost != NEVER) {
 			if (way->cost < n[k].cost)
 				n[k] = *way;
@@ -134,6 +104,34 @@ static inline void offer_even(struct opt *o, uint32_t pos, const struct node *wa
 		*n = *way;
 }
 
+/* A match from `pos` has made a node of that cost at `to`. */
+static inline void look_ahead(struct ahead *a, uint32_t pos, uint32_t to,
+			      uint32_t cost)
+{
+	if (a->pos <= pos || cost < a->cost || (cost == a->cost && to > a->pos))
+		*a = (struct ahead){ to, cost };
+}
+
+/*
+ * Drops the nodes at pos that cost more than one farther on: what follows from
+ * them follows from there, at the price of a match cut in two.  This is what
+ * skips the inside of long matches, and costs no byte.  Even is dropped where
+ * wide leads by so much that choose() is going to take wide.
+ */
+static void drop_beaten(struct opt *o, uint32_t pos)
+{
+	struct node *n = &o->node[pos * NODES];
+
+	if (o->ahead[0].pos > pos && n->cost > o->ahead[0].cost + o->effort.cut)
+		n->cost = NEVER;
+	if (n->cost > LEAD && n->cost - LEAD > (uint64_t)o->cheapest[pos] * o->lead / 4)
+		n->cost = NEVER;
+	if (o->ahead[1].pos <= pos || o->cheapest[pos] <= o->ahead[1].cost + o->effort.cut)
+		return;
+	for (uint32_t k = 1; k < o->effort.slots; k++)
+		n[k].cost = NEVER;
+}
+
 static inline bool matches_before(const struct opt *o, uint32_t pos, uint32_t off)
 {
 	const uint8_t *p = o->at + pos;
@@ -152,16 +150,16 @@ static inline bool late(const struct opt *o, uint32_t pos,
 {
 	return pos && o->before > len && (here->lit || here->off == off ||
 		       (len > LENGTH_LONG && !here->gap &&
-			here->len > ENC_MIN_MATCH && here->len <= LENGTHS_ALL)) &&
+			here->len > ENC_MIN_MATCH && here->len <= o->effort.lengths)) &&
 	       matches_before(o, pos, off);
 }
 
 /* Lengths worth a step: all short ones and those near the longest. */
-static inline uint32_t next_length(uint32_t len, uint32_t longest)
+static inline uint32_t worth_length(const struct opt *o, uint32_t len,
+				    uint32_t longest)
 {
-	if (len == LENGTHS_ALL && longest > LENGTHS_ALL + LENGTHS_NEAR)
-		return longest - LENGTHS_NEAR;
-	return len + 1;
+	return len > o->effort.lengths && longest > len + o->effort.near ?
+	       longest - o->effort.near : len;
 }
 
 static void even_matches(struct opt *o, uint32_t pos,
@@ -172,7 +170,7 @@ static void even_matches(struct opt *o, uint32_t pos,
 
 	if (here->cost == NEVER)
 		return;
-	for (size_t i = 0; len <= longest; len = next_length(len, longest)) {
+	for (size_t i = 0; len <= longest; len = worth_length(o, len + 1, longest)) {
 		struct node way = { .from = pos * NODES, .len = len };
 
 		while (m[i].len < len)
@@ -184,6 +182,8 @@ static void even_matches(struct opt *o, uint32_t pos,
 		way.off = m[i].off;
 		way.cost = here->cost + match_price(o, &prices[0], len, false);
 		offer_even(o, pos + len, &way);
+		if (len > o->effort.lengths)
+			look_ahead(&o->ahead[0], pos, pos + len, way.cost);
 	}
 }
 
@@ -192,9 +192,9 @@ static void wide_lengths(struct opt *o, uint32_t pos, uint32_t slot,
 {
 	const struct node *here = &o->node[pos * NODES + slot];
 	bool repeat = here->off == off;
-	uint32_t len;
+	uint32_t len = worth_length(o, shortest, longest);
 
-	for (len = shortest; len <= longest; len = next_length(len, longest)) {
+	for (; len <= longest; len = worth_length(o, len + 1, longest)) {
 		struct node way = {
 			.cost = here->cost + match_price(o, &prices[1], len, repeat),
 			.from = pos * NODES + slot, .len = len, .off = off,
@@ -202,6 +202,8 @@ static void wide_lengths(struct opt *o, uint32_t pos, uint32_t slot,
 
 		if (way.cost <= o->cheapest[pos + len] + WORTH_KEEPING)
 			offer_wide(o, pos + len, &way);
+		if (len > o->effort.lengths)
+			look_ahead(&o->ahead[1], pos, pos + len, way.cost);
 	}
 }
 
@@ -249,7 +251,7 @@ static uint32_t best_wide(const struct opt *o, uint32_t pos)
 	const struct node *n = &o->node[pos * NODES];
 	uint32_t best = 1;
 
-	for (uint32_t k = 2; k < NODES; k++)
+	for (uint32_t k = 2; k < o->effort.slots; k++)
 		if (n[k].cost < n[best].cost)
 			best = k;
 	return n[best].cost == NEVER ? 0 : best;
@@ -272,7 +274,7 @@ static void wide_matches(struct opt *o, uint32_t pos,
 
 static void repeats(struct opt *o, uint32_t pos)
 {
-	for (uint32_t k = 1; k < NODES; k++) {
+	for (uint32_t k = 1; k < o->effort.slots; k++) {
 		struct node here = o->node[pos * NODES + k];
 		uint32_t len;
 
@@ -296,7 +298,7 @@ static void literals(struct opt *o, uint32_t pos)
 	const struct node *here = &o->node[pos * NODES];
 
 	reach(o, pos + 1);
-	for (uint32_t k = 0; k < NODES; k++) {
+	for (uint32_t k = 0; k < o->effort.slots; k++) {
 		struct node way = here[k];
 
 		if (way.cost == NEVER || (k && way.cost > o->cheapest[pos] + WORTH_KEEPING))
@@ -338,6 +340,18 @@ static size_t find(struct opt *o, uint32_t pos, struct tree_match *m)
 	return n && m[n - 1].len >= ENC_MIN_MATCH ? n : 0;
 }
 
+/*
+ * Over the longest match here?  Not when it was no step of a layout because a
+ * node ahead had beaten those here: the way goes on there.
+ */
+static bool may_jump(const struct opt *o, uint32_t pos)
+{
+	bool in_even = o->node[pos * NODES].cost != NEVER;
+
+	return o->before >= LENGTH_ENOUGH && (in_even || o->ahead[0].pos <= pos) &&
+	       (best_wide(o, pos) || o->ahead[1].pos <= pos);
+}
+
 static void forward(struct opt *o)
 {
 	struct tree_match m[TREE_MATCHES];
@@ -346,6 +360,7 @@ static void forward(struct opt *o)
 	while (pos < o->end) {
 		size_t n = find(o, pos, m);
 
+		drop_beaten(o, pos);
 		may_switch(o, pos);
 		literals(o, pos);
 		repeats(o, pos);
@@ -355,51 +370,9 @@ static void forward(struct opt *o)
 			wide_matches(o, pos, m, n);
 		}
 		o->before = n ? m[n - 1].len : 0;
-		pos += o->before >= LENGTH_ENOUGH ? o->before : 1;
+		pos += may_jump(o, pos) ? o->before : 1;
 	}
 	may_switch(o, pos);
-}
-
-/* Sequences of one way, last one first, filled from the end of seq. */
-struct path {
-	struct enc_seq *first, *last;	/* last is behind the end */
-	struct enc_seq *switch_at;	/* the first wide one; null: none */
-};
-
-static void push(struct path *p, uint32_t len, uint32_t off)
-{
-	p->first--;
-	*p->first = (struct enc_seq){ 0, len, off };
-}
-
-/* Walks back from a node; its pending literals are in no sequence. */
-static void backward(struct opt *o, uint32_t id, struct path *p)
-{
-	size_t room = sizeof(o->seq) / sizeof(o->seq[0]);
-
-	*p = (struct path){ .first = o->seq + room, .last = o->seq + room };
-	if (o->node[id].lit)
-		id = o->node[id].from;
-	while (id >= NODES) {
-		/* cppcheck-suppress arrayIndexOutOfBoundsCond ; id is a node made */
-		const struct node *n = &o->node[id];
-		uint32_t pos = id / NODES;
-
-		if (n->gap == SWITCH) {
-			p->switch_at = p->first;
-			id = n->from;
-			continue;
-		}
-		if (n->gap) {
-			push(p, pos - n->from / NODES - n->len - n->gap, n->off);
-			p->first->lit = n->gap;
-		}
-		push(p, n->len, n->off);
-		id = n->from;
-		p->first->lit = o->node[id].lit;
-		if (o->node[id].lit)
-			id = o->node[id].from;
-	}
 }
 
 static uint32_t final_cost(const struct node *n)
@@ -412,7 +385,7 @@ static uint32_t choose(const struct opt *o, const struct enc_out *out)
 {
 	uint32_t id = o->end * NODES, best = id;
 
-	for (uint32_t k = 1; k < NODES; k++)
+	for (uint32_t k = 1; k < o->effort.slots; k++)
 		if (final_cost(&o->node[id + k]) < final_cost(&o->node[best]))
 			best = id + k;
 	if (best != id && !out->out_at &&
@@ -420,20 +393,6 @@ static uint32_t choose(const struct opt *o, const struct enc_out *out)
 	     !enc_wide_pays(out, o->node[id].cost / BYTE, o->node[best].cost / BYTE)))
 		best = id;
 	return best;
-}
-
-static void write_path(struct enc_out *out, const struct path *p, bool final)
-{
-	const struct enc_seq *from = p->first;
-
-	if (p->switch_at) {
-		enc_write_as_is(out, from, p->switch_at - from);
-		enc_switch(out);
-		from = p->switch_at;
-	}
-	enc_write_as_is(out, from, p->last - from);
-	if (final)
-		enc_finish(out);
 }
 
 /* Position 0 of a segment: what the one before has left pending. */
@@ -444,7 +403,8 @@ static void start(struct opt *o, const struct enc_out *out)
 
 	o->end = left < SEGMENT ? left : SEGMENT;
 	o->reached = o->before = 0;
-	for (int k = 0; k < NODES; k++)
+	memset(o->ahead, 0, sizeof(o->ahead));
+	for (uint32_t k = 0; k < o->effort.slots; k++)
 		o->node[k] = (struct node){ .cost = NEVER };
 	o->cheapest[0] = 0;
 	o->node[slot].cost = 0;
@@ -460,7 +420,12 @@ size_t enc_opt_state(void)
 
 void enc_opt(struct enc_out *out, void *state, int level)
 {
-	static const unsigned depths[] = { 16, 24, 32 };
+	static const struct effort efforts[] = {
+		{ 8, 2, 8, 1, 0 }, { 16, 3, 10, 1, 0 }, { 32, NODES, 18, 2, 2 * BYTE },
+	};
+	static const uint32_t leads[] = {
+		[ENC_BALANCE] = 6, [ENC_SIZE] = 4, [ENC_SPEED] = 10,
+	};
 	struct opt *o = state;
 	struct path p;
 
@@ -468,12 +433,14 @@ void enc_opt(struct enc_out *out, void *state, int level)
 	o->limit = out->src_end;
 	o->block = out->favor == ENC_SIZE ? 1 : out->favor == ENC_SPEED ? 24 : 6;
 	o->trailer = BYTE * (o->limit - o->at <= 65536 ? 4 : 8);
-	tree_init(&o->tree, o->at, o->limit, depths[level - 7]);
+	o->effort = efforts[level - 7];
+	o->lead = leads[out->favor];
+	tree_init(&o->tree, o->at, o->limit, o->effort.depth);
 	while (o->at < o->limit && !out->full) {
 		start(o, out);
 		forward(o);
-		backward(o, choose(o, out), &p);
+		path_find(o, choose(o, out), &p);
 		o->at += o->end;
-		write_path(out, &p, o->at == o->limit);
+		path_write(out, &p, o->at == o->limit);
 	}
 }

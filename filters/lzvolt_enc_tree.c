@@ -12,13 +12,18 @@ static bool is_near(const struct tree *t)
 void tree_init(struct tree *t, const uint8_t *base, const uint8_t *end,
 	       unsigned depth)
 {
+	unsigned bits = 9;
+
 	t->base = base;
 	t->end = end;
 	t->depth = depth;
+	while (bits < TREE_HASH_BITS && (size_t)1 << bits < (size_t)(end - base))
+		bits++;
+	t->shift = 32 - bits;
 	if (is_near(t))
-		memset(t->root.near, 0, sizeof(t->root.near));
+		memset(t->root.near, 0, sizeof(t->root.near[0]) << bits);
 	else
-		memset(t->root.far, 0, sizeof(t->root.far));
+		memset(t->root.far, 0, sizeof(t->root.far[0]) << bits);
 }
 
 static inline size_t common(const uint8_t *p, const uint8_t *q, size_t len,
@@ -89,7 +94,7 @@ INLINE size_t find(struct tree *t, const uint8_t *p,
 {
 	uint32_t pos = p - t->base, depth = t->depth;
 	uint32_t child = pos % TREE_WINDOW * 2;
-	uint32_t hash = enc_load32(p) * 2654435761u >> (32 - TREE_HASH_BITS);
+	uint32_t hash = enc_load32(p) * 2654435761u >> t->shift;
 	uint32_t next = root_swap(t, hash, pos + 1, near);
 	size_t max = t->end - p, best = ENC_MIN_MATCH - 1, n = 0;
 	size_t deep = max < TREE_DEEP_LEN ? max : TREE_DEEP_LEN;

@@ -27,6 +27,7 @@
 struct tree {
 	const uint8_t *base, *end;
 	unsigned depth;			/* nodes a search may visit */
+	unsigned shift;			/* of the hash, by the value's length */
 	union {
 		uint16_t near[1 << TREE_HASH_BITS];
 		uint32_t far[1 << TREE_HASH_BITS];

@@ -286,6 +286,29 @@ static void test_refusal(void)
 	}
 }
 
+/* A match of 100 bytes, and inside it the start of one of thousands. */
+static void test_nested(void)
+{
+	static const struct kind kind = { "nested matches", NULL };
+	enum { HEAD = 300, TAIL = 6000, LEN = 100 + 280 + TAIL + 50 + HEAD + TAIL };
+	uint8_t *src = fence_end(&src_room, LEN);
+	uint8_t text[HEAD + TAIL];
+
+	fill_noise(src, LEN);
+	fill_noise(text, sizeof(text));
+	memcpy(src, text, 100);
+	memcpy(src + 100, text + 20, sizeof(text) - 20);
+	memcpy(src + LEN - sizeof(text), text, sizeof(text));
+	for (int level = LZVOLT_LEVEL_MIN; level <= LZVOLT_LEVEL_MAX; level++) {
+		uint8_t *dst = fence_end(&dst_room, LEN);
+
+		CHECK(lzvolt_compress_level(state, src, LEN, dst, LEN, level) > 0,
+		      "level %d", level);
+		for (size_t f = 0; f < 3; f++)
+			check_level(&kind, src, LEN, level | favors[f]);
+	}
+}
+
 static void test_arguments(void)
 {
 	uint8_t src[64] = { 0 }, dst[128];
@@ -348,6 +371,7 @@ int main(int argc, char **argv)
 	test_refusal();
 	test_state();
 	test_order();
+	test_nested();
 	test_lengths();
 	free(state);
 	printf("enc_test: %u failures\n", failures);
