@@ -5,7 +5,7 @@
 #   make quick	under a minute: the tests whose names carry the tag quick
 #   make check	every test; ends with "N passed, N failed, N skipped"
 #   make bench	the benchmarks, under 15 minutes
-#   make check-long	20 GiB streams through each fast codec; takes minutes
+#   make check-long	20 GiB streams through each fast codec, the largest value; minutes
 #   make check-spark	vconvert --shard in Spark's tasks, on 1 GB; installs pyspark below BUILD
 #
 # Each area keeps its rules in tests/AREA/AREA.mk and adds to quick::, check::
