@@ -255,6 +255,7 @@ int pipe_run(const struct pipeline *p, void *ctx, int workers, int jobs,
 {
 	struct run r;
 	struct job *first;
+	bool plain = workers == 1;
 
 	err->code = 0;
 	if (run_open(&r, p, ctx, jobs)) {
@@ -264,7 +265,7 @@ int pipe_run(const struct pipeline *p, void *ctx, int workers, int jobs,
 	first = fill(&r, 0);
 	if (p->plan && !first->last)
 		p->plan(ctx, &workers, &r.jobs);
-	if (first->last || workers == 1)
+	if (first->last || plain)
 		run_plain(&r, first, err);
 	else
 		run_threads(&r, workers, err);

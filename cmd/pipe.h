@@ -6,7 +6,7 @@
  *
  * A fixed number of jobs, made at start, goes round: filled, worked on, emitted,
  * free again.  That bounds the memory and is the back-pressure.  fill runs in
- * a thread of its own, emit in the caller's, work in N threads.  With one
+ * a thread of its own, emit in the caller's, work in N threads.  Asked for one
  * worker, or when the first job is the last, the same three calls run in a
  * plain loop and no thread is started.
  */
@@ -37,7 +37,8 @@ struct pipeline {
 	 */
 	void (*fill)(void *ctx, struct job *j);
 	/* Once the first job is filled: may lower the numbers (workers >= 1,
-	   jobs >= 2) now that the size of a job is known.  May be NULL. */
+	   jobs >= 2) now that the size of a job is known.  One worker then
+	   means: in order, beside reading and writing.  May be NULL. */
 	void (*plan)(void *ctx, int *workers, int *jobs);
 	/* Transforms.  Sets j->err on failure (also over one that fill left:
 	   what fails inside the job comes first in the stream). */

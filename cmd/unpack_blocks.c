@@ -12,6 +12,14 @@
  * starts; else the job takes a copy, because the next pull makes those bytes
  * invalid.
  *
+ * Blocks that lean on each other (ops->shape) are one worker's, so that the gain
+ * is that reading, decoding, and checking and writing overlap.  Their jobs begin
+ * with a copy of the end of the last job's output, which stays until the worker
+ * itself takes that job again.
+ *
+ * Jobs of large blocks are few: two slots feed two CPUs as well as four do (LZ4,
+ * 4 MiB blocks: within 3 %), and take half the memory.
+ *
  * A job is handed on when it is full or when the input has nothing more at
  * hand, so that a slow stream's blocks come out as they come in.
  *
@@ -34,6 +42,9 @@
 /* How long a member that isn't whole may keep its first bytes back. */
 #define STALL_MS 50
 
+/* Jobs from this size on are no more than there are workers. */
+#define LARGE_JOB (16 * BATCH_SIZE)
+
 /* What a job of small blocks takes for each of its two buffers. */
 #define JOB_FLOOR (8 * BATCH_SIZE)
 
@@ -45,7 +56,7 @@ struct unpack_job {
 	size_t have, at;	/* bytes at in; those split into blocks */
 	struct block block[BLOCKS_MAX];
 	size_t blocks;
-	uint64_t raw;		/* room that all blocks need */
+	uint64_t raw;		/* room that all blocks need, besides history */
 	uint64_t base;		/* offset of in[0] in the input */
 	bool placed;		/* in is the source's */
 };
@@ -58,6 +69,9 @@ struct unpacking {
 	size_t rest_len;
 	uint64_t job_max;	/* bytes of either buffer of one job */
 	uint64_t first_size;	/* ... that the first job takes */
+	size_t block_max, history;	/* of ops->shape */
+	const uint8_t *tail;	/* the end of the output, up to history bytes */
+	size_t tail_len;
 	pthread_mutex_t lock;	/* split and join run in two threads on the one
 				   state of the codec */
 	bool over;		/* the member is complete */
@@ -85,7 +99,12 @@ static int grow(struct unpacking *k, struct unpack_job *j, size_t cap)
 		return leave(k);
 	if (cap > k->job_max)
 		return fail(j, FILTER_E_MEMORY, "a block is above the memory limit");
-	bigger = buffer_make(cap);
+	/* At once what the stream's blocks take: pages that nothing comes into
+	   cost nothing, buffers that grow leave holes.  No huge pages: of those
+	   the last one would be half empty. */
+	if (cap < k->block_max + 2 * BATCH_SIZE && k->block_max < k->job_max / 2)
+		cap = k->block_max + 2 * BATCH_SIZE;
+	bigger = malloc(cap);
 	if (!bigger)
 		return fail(j, FILTER_E_MEMORY, "out of memory");
 	if (j->have)
@@ -170,6 +189,8 @@ static int split_one(struct unpacking *k, struct unpack_job *j, size_t *need)
 		return j->blocks ? JOB_FULL : leave(k);
 	if (b->raw > k->job_max || j->raw + b->raw > k->job_max)
 		return fail(j, FILTER_E_MEMORY, "a block is above the memory limit");
+	if (!j->job.number && !j->blocks && k->ops->shape)
+		k->ops->shape(k->state, &k->block_max, &k->history);
 	j->raw += b->raw;
 	j->at += (size_t)n;
 	j->blocks++;
@@ -286,12 +307,16 @@ static void plan(void *ctx, int *workers, int *jobs)
 
 	if (k->first_size > each)
 		each = k->first_size;
+	if (k->block_max > each)
+		each = k->block_max;
 	while (*jobs > 2 && share / (uint64_t)*jobs < each)
 		--*jobs;
-	if (*workers > *jobs - 1)
-		*workers = *jobs - 1;
-	if (*jobs == 2)
+	if (each >= LARGE_JOB)
+		*jobs = *workers > 2 ? *workers : 2;
+	if (k->history)
 		*workers = 1;
+	if (*workers > *jobs)
+		*workers = *jobs;
 	k->job_max = share / (uint64_t)*jobs;
 	if (k->job_max < JOB_FLOOR)
 		k->job_max = JOB_FLOOR;
@@ -311,14 +336,14 @@ static void worker_close(void *ctx, void *worker)
 	k->ops->worker_close(worker);
 }
 
-static int out_room(struct unpack_job *j)
+static int out_room(struct unpack_job *j, size_t history)
 {
-	size_t cap;
+	size_t need = history + (size_t)j->raw, cap;
 
-	if (j->out && j->raw <= j->out_cap)
+	if (j->out && need <= j->out_cap)
 		return 0;
 	/* Rounded up, so that the next job of about this size fits too. */
-	cap = ((size_t)j->raw + BATCH_SIZE) / BATCH_SIZE * BATCH_SIZE;
+	cap = (need + BATCH_SIZE) / BATCH_SIZE * BATCH_SIZE;
 	free(j->out);
 	j->out = buffer_make(cap);
 	j->out_cap = j->out ? cap : 0;
@@ -328,25 +353,48 @@ static int out_room(struct unpack_job *j)
 	return fail(j, FILTER_E_MEMORY, "out of memory");
 }
 
+/* Where the first block goes: behind the history, if there is any. */
+static uint8_t *out_begin(const struct unpacking *k, struct unpack_job *j)
+{
+	uint8_t *at = j->out + k->history;
+
+	if (k->tail_len)
+		memcpy(at - k->tail_len, k->tail, k->tail_len);
+	return at;
+}
+
+static uint8_t *out_next(struct unpacking *k, const struct block *b)
+{
+	if (!k->history)
+		return b->dst + b->raw;
+	k->tail_len += b->dst_len;
+	if (k->tail_len > k->history)
+		k->tail_len = k->history;
+	k->tail = b->dst + b->dst_len - k->tail_len;
+	return b->dst + b->dst_len;
+}
+
 static void work(void *ctx, void *worker, struct job *job)
 {
 	struct unpacking *k = ctx;
 	struct unpack_job *j = (struct unpack_job *)job;
-	size_t at = 0;
+	uint8_t *at;
 
-	if (out_room(j))
+	if (out_room(j, k->history))
 		return;
+	at = out_begin(k, j);
 	for (size_t i = 0; i < j->blocks; i++) {
 		struct block *b = &j->block[i];
 
-		b->dst = j->out + at;
+		b->dst = at;
 		b->dst_cap = (size_t)b->raw;
 		b->dst_len = 0;
-		at += (size_t)b->raw;
+		b->history = k->tail_len;
 		if (b->src_len && k->ops->block(worker, b, &job->err)) {
 			j->blocks = i;
 			return;
 		}
+		at = out_next(k, b);
 	}
 }
 

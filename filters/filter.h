@@ -152,8 +152,9 @@ struct stream_ops {
 struct block {
 	const uint8_t *src;	/* in: the bytes to code */
 	size_t src_len;
-	size_t history;		/* in, packing: raw bytes right before src that
-				   the stream already carried, readable */
+	size_t history;		/* in: raw bytes that the stream already carried,
+				   readable: packing, right before src;
+				   unpacking, right before dst */
 	uint8_t *dst;		/* in: room for the result */
 	size_t dst_cap;
 	size_t dst_len;		/* out: result */
@@ -215,6 +216,12 @@ struct unpack_ops {
 			   uint64_t offset, size_t *want, struct block *b,
 			   struct filter_error *err);
 	int (*block)(void *worker, struct block *b, struct filter_error *err);
+	/* Asked once the first block is split; may be NULL.  *block_max: decoded
+	   bytes of the largest block.  *history, 0 before: blocks lean on each
+	   other.  One worker decodes them in order, each right behind the last,
+	   with so many bytes of what came before (block.history of them are
+	   there). */
+	void (*shape)(const void *state, size_t *block_max, size_t *history);
 	int (*join)(void *state, struct block *b, struct filter_error *err);
 	void (*describe)(const void *state, struct member *m);
 	/* unpack_members: what is known of this block's member, once decoded. */

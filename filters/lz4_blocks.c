@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lz4_blocks.c - LZ4 frames of independent blocks, unpacking by blocks
+ * lz4_blocks.c - LZ4 frames, unpacking by blocks
  *
  * Splitting reads the header, each block's length, the end mark; workers check
  * the block's checksum and decode; joining counts the bytes and feeds them to
  * the content checksum, which is serial by nature.  Without a dictionary LZ4
  * blocks are decoded by lzvolt's kernels, which also refuse what liblz4
- * lets pass (offsets of zero).
+ * lets pass (offsets of zero).  Linked blocks with a dictionary are the stream
+ * face's.
  */
 #include "coder.h"
 #include "lz4_frame.h"
-#include "lzvolt.h"
+#include "lzvolt_kernel.h"
 #include "mem.h"
 
 #include <inttypes.h>
@@ -42,8 +43,8 @@ static bool lz4_suits(const uint8_t *head, size_t n,
 	struct lz4_header h;
 	ptrdiff_t size = lz4_header_parse(head, n, &h, 0, &err);
 
-	(void)p;
-	return size > 0 && (size_t)size <= n && h.flags & LZ4_INDEPENDENT;
+	return size > 0 && (size_t)size <= n &&
+	       (h.flags & LZ4_INDEPENDENT || !p->dict_len);
 }
 
 static void *lz4_blocks_open(const struct filter_params *p,
@@ -127,6 +128,15 @@ static ptrdiff_t lz4_split_end(const struct lz4_blocks *z, const uint8_t *src,
 	return (ptrdiff_t)size;
 }
 
+static void lz4_shape(const void *state, size_t *block_max, size_t *history)
+{
+	const struct lz4_blocks *z = state;
+
+	*block_max = z->head.block_max;
+	if (!(z->head.flags & LZ4_INDEPENDENT))
+		*history = LZ4_HISTORY;
+}
+
 static ptrdiff_t lz4_split(void *state, const uint8_t *src, size_t n,
 			   uint64_t offset, size_t *want, struct block *b,
 			   struct filter_error *err)
@@ -170,7 +180,7 @@ static int lz4_block_decode(const struct lz4_block_worker *w,
 	if (w->dict)
 		return LZ4_decompress_safe_usingDict(src, dst, (int)len, (int)b->raw,
 						     w->dict, w->dict_len);
-	return lzvolt_decompress_lz4_safe(src, dst, (int)len, (int)b->raw);
+	return lzvolt_lz4_linked(src, dst, (int)len, (int)b->raw, b->history);
 }
 
 static int lz4_block(void *worker, struct block *b, struct filter_error *err)
@@ -243,7 +253,7 @@ static void lz4_blocks_describe(const void *state, struct member *m)
 	m->packed = z->packed;
 	m->raw = z->raw;
 	m->declared = z->head.content;
-	m->window = z->head.block_max;
+	m->window = z->head.flags & LZ4_INDEPENDENT ? z->head.block_max : LZ4_HISTORY;
 	m->blocks = z->blocks;
 	m->dict_id = z->head.dict_id;
 	m->check = z->head.flags & LZ4_CONTENT_CHECK ? "xxh32" : NULL;
@@ -254,6 +264,7 @@ const struct unpack_ops lz4_unpack_blocks = {
 	.open = lz4_blocks_open,
 	.worker_open = lz4_worker_open,
 	.split = lz4_split,
+	.shape = lz4_shape,
 	.block = lz4_block,
 	.join = lz4_join,
 	.describe = lz4_blocks_describe,

@@ -397,7 +397,8 @@ int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t sr
 }
 
 static inline int lz4_safe_decode(const struct kernel *kernel, const char *src, char *dst,
-				  int compressed_size, int dst_capacity)
+				  int compressed_size, int dst_capacity,
+				  size_t history)
 {
 	const uint8_t *in = (const uint8_t *)src;
 	uint8_t *out = (uint8_t *)dst;
@@ -408,7 +409,7 @@ static inline int lz4_safe_decode(const struct kernel *kernel, const char *src, 
 		return -1;
 	s = (struct section){
 		.run = { in, out, in + compressed_size, out + dst_capacity,
-			 out + dst_capacity, out, 0, 0 },
+			 out + dst_capacity, out - history, 0, 0 },
 		.begin = in,
 		.end = in + compressed_size,
 		.open = 1,
@@ -420,13 +421,20 @@ static inline int lz4_safe_decode(const struct kernel *kernel, const char *src, 
 int lzvolt_decompress_lz4_safe(const char *src, char *dst,
 			       int compressed_size, int dst_capacity)
 {
-	return lz4_safe_decode(kernel_current(), src, dst, compressed_size, dst_capacity);
+	return lz4_safe_decode(kernel_current(), src, dst, compressed_size, dst_capacity, 0);
+}
+
+int lzvolt_lz4_linked(const char *src, char *dst, int compressed_size,
+		      int dst_capacity, size_t history)
+{
+	return lz4_safe_decode(kernel_current(), src, dst, compressed_size, dst_capacity,
+			       history);
 }
 
 int lzvolt_lz4_safe_by(const struct kernel *kernel, const char *src, char *dst,
-		       int compressed_size, int dst_capacity)
+		       int compressed_size, int dst_capacity, size_t history)
 {
-	return lz4_safe_decode(kernel, src, dst, compressed_size, dst_capacity);
+	return lz4_safe_decode(kernel, src, dst, compressed_size, dst_capacity, history);
 }
 
 size_t lzvolt_decompress_bound(size_t declared)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lzvolt_kernel.h - choosing the decode kernel by hand; not part of the library
+ * lzvolt_kernel.h - what voltbox itself and the tests want beside lzvolt.h
  *
- * For --kernel, voltbox --version and the tests.  What they name is a row of
- * asm/'s table; lzvolt_backend() says which is in use.
+ * Choosing the decode kernel by hand, for --kernel, voltbox --version and the
+ * tests: they name a row of asm/'s table; lzvolt_backend() says which is in use.
  */
 #ifndef LZVOLT_KERNEL_H
 #define LZVOLT_KERNEL_H
@@ -27,6 +27,13 @@ const char *lzvolt_kernel_name(size_t i);
 _Bool lzvolt_kernel_runs(size_t i);
 
 /*
+ * As lzvolt_decompress_lz4_safe(), for a block whose offsets may reach up to
+ * `history` bytes before dst.
+ */
+int lzvolt_lz4_linked(const char *src, char *dst, int compressed_size,
+		      int dst_capacity, size_t history);
+
+/*
  * lzvolt_decompress(), lzvolt_decompress_lz4() and lzvolt_decompress_lz4_safe()
  * by a kernel that the caller names, for tests.
  */
@@ -36,6 +43,6 @@ int64_t lzvolt_decompress_by(const struct kernel *kernel,
 int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t src_len,
 		      uint8_t *dst, size_t dst_cap, size_t declared);
 int lzvolt_lz4_safe_by(const struct kernel *kernel, const char *src, char *dst,
-		       int compressed_size, int dst_capacity);
+		       int compressed_size, int dst_capacity, size_t history);
 
 #endif

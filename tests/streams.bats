@@ -404,3 +404,24 @@ assert (j["raw"], j["format"], j["level"], j["action"]) == (6, "zstd", 3, "pack"
 	status_is 1 sh -c 'head -c 3M s | vdecompress'
 	grep -q 'inside a skippable frame (offset 3145728)' stderr
 }
+
+@test "linked LZ4 blocks: every size, every -T, damaged, slow" {
+	needs lz4
+	gen mixed 9M >a
+	for b in 4 5 6 7; do
+		lz4 -qc -BD -B$b a >a.lz4
+		for t in 1 2 4; do vdecompress -T$t -c a.lz4 | cmp - a; done
+	done
+	vdecompress -M 32M -c a.lz4 | cmp - a
+	gen text 100K | tee b | lz4 -qc -BD -B4 >b.lz4
+	dribble b.lz4 vdecompress -T2 | cmp - b
+	lz4 -qc -BD -B4 a >c.lz4
+	head -c 4000000 c.lz4 >cut.lz4
+	! vdecompress -c cut.lz4 >part || fail "a cut frame is whole"
+	cmp part <(head -c "$(wc -c <part)" a)
+	[ "$(wc -c <part)" -gt 3000000 ]
+	# A flipped offset in a block: refused, or the content checksum tells.
+	cp c.lz4 bad.lz4
+	printf '\xff\xff' | dd of=bad.lz4 bs=1 seek=3000000 conv=notrunc status=none
+	status_is 1 vdecompress -c bad.lz4
+}

@@ -176,9 +176,9 @@ static void safe_same(const struct input *in, size_t cap)
 
 	memcpy(packed, in->packed, in->packed_len);
 	want = lzvolt_lz4_safe_by(&careful, (char *)packed, (char *)ref_arena.low,
-				  (int)in->packed_len, (int)cap);
+				  (int)in->packed_len, (int)cap, 0);
 	got = lzvolt_lz4_safe_by(&wrapped, (char *)packed, (char *)out,
-				 (int)in->packed_len, (int)cap);
+				 (int)in->packed_len, (int)cap, 0);
 	if (got != want || (got > 0 && memcmp(out, ref_arena.low, (size_t)got)))
 		fail("lz4_safe: not what the careful step alone says");
 }
@@ -234,7 +234,7 @@ static void safe_check(const struct input *in)
 		out = out_arena.high - cap;
 		want = peer_unpack(packed, ref_arena.low, (int)in->packed_len, cap);
 		got = lzvolt_lz4_safe_by(&wrapped, (char *)packed, (char *)out,
-					 (int)in->packed_len, cap);
+					 (int)in->packed_len, cap, 0);
 		if ((got < 0) != (want < 0) || (want >= 0 && got != want))
 			fail("another result than LZ4_decompress_safe");
 		else if (got > 0 && memcmp(out, ref_arena.low, (size_t)got))
@@ -257,7 +257,7 @@ static void safe_mutant_check(const struct input *in)
 	memcpy(packed, in->packed, in->packed_len);
 	want = peer_unpack(packed, ref_arena.low, (int)in->packed_len, cap);
 	got = lzvolt_lz4_safe_by(&wrapped, (char *)packed, (char *)out,
-				 (int)in->packed_len, cap);
+				 (int)in->packed_len, cap, 0);
 	if (want >= 0 && got >= 0 && (got != want || memcmp(out, ref_arena.low, (size_t)got)))
 		fail("other bytes than LZ4_decompress_safe");
 	else
@@ -333,6 +333,62 @@ static void asleep_check(void)
 	input_free(&in);
 }
 
+/* `history` bytes of `before` in front of both outputs: the same from both? */
+static void linked_same(const struct input *in, const uint8_t *before, size_t history,
+			int want)
+{
+	size_t cap = in->plain_len;
+	uint8_t *out = out_arena.high - cap, *ref = ref_arena.high - cap;
+	uint8_t *packed = in_arena.high - in->packed_len;
+	int got, said;
+
+	memcpy(packed, in->packed, in->packed_len);
+	memcpy(out - history, before, history);
+	memcpy(ref - history, before, history);
+	said = lzvolt_lz4_safe_by(&careful, (char *)packed, (char *)ref, (int)in->packed_len,
+				  (int)cap, history);
+	broke = 0;
+	got = lzvolt_lz4_safe_by(&wrapped, (char *)packed, (char *)out, (int)in->packed_len,
+				 (int)cap, history);
+	if (broke)
+		fail("linked block: the kernel broke its contract");
+	if (got != said || (want >= 0 && got != want))
+		fail("linked block: another verdict");
+	else if (got > 0 && memcmp(out, ref, (size_t)got))
+		fail("linked block: other bytes than the careful step alone");
+	else if (want >= 0 && memcmp(out, in->plain, cap))
+		fail("linked block: wrong bytes");
+	else if (memcmp(out - history, before, history))
+		fail("linked block: the history changed");
+	else
+		passed++;
+}
+
+/* A block that liblz4 packed with history; also with too little of it, damaged. */
+static void linked_check(void)
+{
+	size_t history = 1 + rnd_below(65536), n = 1 + rnd_below(rnd() & 1 ? 600 : 80000);
+	uint8_t *plain = malloc(history + n + 64);
+	struct input in = { .name = "linked block", .kind = KIND_LZ4, .plain_len = n };
+	size_t cap = n + n / 200 + 64;
+
+	doing = in.name;
+	gen_text(plain, history + n);
+	in.plain = plain + history;
+	in.packed = malloc(cap);
+	in.packed_len = peer_pack_linked(plain, history, n, in.packed, cap);
+	if (in.packed_len) {
+		linked_same(&in, plain, history, (int)n);
+		linked_same(&in, plain + history / 2, history - history / 2, -1);
+		for (int i = 0; i < 4; i++) {
+			in.packed[rnd_below((uint32_t)in.packed_len)] ^= 1u << rnd_below(8);
+			linked_same(&in, plain, history, -1);
+		}
+	}
+	free(in.packed);
+	free(plain);
+}
+
 /* A round depends on the seed and its own number alone. */
 static void round_check(unsigned round)
 {
@@ -361,6 +417,7 @@ static void round_check(unsigned round)
 		input_check(&in, 1);
 	}
 	mutants_check(&in, 3);
+	linked_check();
 	input_free(&in);
 }
 

@@ -64,6 +64,9 @@ void input_free(struct input *in);
  */
 extern const bool peer_there;
 size_t peer_pack(const uint8_t *plain, size_t n, uint8_t *to, size_t cap, uint32_t how);
+/* The n bytes behind `history` at plain as a linked block; 0 = there is no peer. */
+size_t peer_pack_linked(const uint8_t *plain, size_t history, size_t n, uint8_t *to,
+			size_t cap);
 int peer_unpack(const uint8_t *packed, uint8_t *to, int packed_len, int cap);
 
 /* bench.c: prints GB/s of every row that runs here, unpacking one LZ4 block. */

@@ -27,3 +27,16 @@ int peer_unpack(const uint8_t *packed, uint8_t *to, int packed_len, int cap)
 {
 	return LZ4_decompress_safe((const char *)packed, (char *)to, packed_len, cap);
 }
+
+size_t peer_pack_linked(const uint8_t *plain, size_t history, size_t n, uint8_t *to,
+			size_t cap)
+{
+	LZ4_stream_t *stream = LZ4_createStream();
+	int packed;
+
+	LZ4_loadDict(stream, (const char *)plain, (int)history);
+	packed = LZ4_compress_fast_continue(stream, (const char *)plain + history, (char *)to,
+					    (int)n, (int)cap, 1);
+	LZ4_freeStream(stream);
+	return (size_t)packed;
+}

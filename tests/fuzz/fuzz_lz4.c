@@ -15,7 +15,7 @@ static int64_t decode_safe(const struct kernel *kernel, const uint8_t *src, size
 {
 	(void)cap;
 	return lzvolt_lz4_safe_by(kernel, (const char *)src, (char *)dst, (int)len,
-				  (int)declared);
+				  (int)declared, 0);
 }
 
 /* Where both accept, both give the same; liblz4 may let a zero offset pass. */
