@@ -270,12 +270,22 @@ static const struct pipeline pack_pipeline = {
 	.fill = fill, .work = work, .emit = emit, .interrupt = interrupt,
 };
 
-/* Sizes of a job; how many of them the budget allows, 0 = none. */
+/* All that so many jobs and their workers take. */
+static uint64_t memory(const struct packing *k, int jobs)
+{
+	uint64_t each = in_size(k) + out_size(k), worker = 0;
+
+	if (k->ops->worker_memory)
+		worker = k->ops->worker_memory(&k->p->params);
+	return (uint64_t)jobs * each + (uint64_t)(jobs > 2 ? jobs - 2 : 1) * worker;
+}
+
+/* Sizes of a job; how many of them the budget allows, 1 at least. */
 static int plan(struct packing *k)
 {
 	const struct filter_params *p = &k->p->params;
 	int jobs = k->p->threads + 2;
-	size_t whole, each;
+	size_t whole;
 
 	k->block_size = k->ops->block_size(p);
 	if (feed_whole(k->p->feed, &whole) && whole < k->block_size)
@@ -284,8 +294,7 @@ static int plan(struct packing *k)
 	k->per_job = k->block_size < BATCH_SIZE ? BATCH_SIZE / k->block_size : 1;
 	if (feed_whole(k->p->feed, &whole) && whole <= k->block_size)
 		k->per_job = 1;
-	each = in_size(k) + out_size(k);
-	while (jobs > 1 && each > k->p->budget / (uint64_t)jobs)
+	while (jobs > 1 && memory(k, jobs) > k->p->budget)
 		jobs--;
 	return jobs;
 }
@@ -296,9 +305,11 @@ static int run_blocks(const struct pack *p, const struct pack_ops *ops,
 	struct packing k = { .p = p, .ops = ops, .carried = -1 };
 	int jobs = plan(&k), workers = jobs > 2 ? jobs - 2 : 1;
 
-	if (in_size(&k) + out_size(&k) > p->budget)
+	if (memory(&k, 1) > p->budget)
 		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN,
-				   "a block needs more than the memory limit");
+				   "a block needs %llu bytes of memory, the budget is %llu",
+				   (unsigned long long)memory(&k, 1),
+				   (unsigned long long)p->budget);
 	if (jobs < 2)
 		jobs = 2;
 	if (p->kept)

@@ -185,6 +185,8 @@ struct pack_ops {
 	void *(*open)(const struct filter_params *p, struct filter_error *err);
 	/* One worker's state.  Without sized it serves one input after another,
 	   of any params.size and params.threads. */
+	/* Bytes that a worker's state will take; NULL = next to nothing. */
+	uint64_t (*worker_memory)(const struct filter_params *p);
 	void *(*worker_open)(const struct filter_params *p,
 			     struct filter_error *err);
 	ptrdiff_t (*head)(void *state, uint8_t *dst, struct filter_error *err);

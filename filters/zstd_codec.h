@@ -14,6 +14,15 @@ int zstd_fail(struct filter_error *err, uint64_t offset, size_t result);
 int zstd_pack_params(struct ZSTD_CCtx_s *cctx, const struct filter_params *p,
 		     struct filter_error *err);
 
+/* What one context without workers takes. */
+uint64_t zstd_context_memory(const struct filter_params *p);
+/*
+ * As many of p->threads as fit into p->memory, when packing by sections of
+ * job_size (0 = libzstd's own); or FILTER_E_MEMORY.
+ */
+int zstd_fit_threads(const struct filter_params *p, size_t job_size,
+		     struct filter_error *err);
+
 /* zstd_seek.c */
 extern const struct pack_ops zstd_pack_seekable;
 /* zstd_members.c */

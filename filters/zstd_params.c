@@ -5,7 +5,6 @@
 #include "codecs.h"
 #include "zstd_codec.h"
 
-#include <inttypes.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -59,14 +58,6 @@ int zstd_pack_params(ZSTD_CCtx *cctx, const struct filter_params *p,
 	zstd_set(cctx, ZSTD_c_compressionLevel, filter_level(&filter_zstd, p), &r);
 	zstd_set(cctx, ZSTD_c_checksumFlag, p->check != 0, &r);
 	if (p->window_log) {
-		uint64_t window = (uint64_t)1 << p->window_log;
-
-		if (window > p->size)
-			window = p->size;
-		if (p->memory && window > p->memory)
-			return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN,
-					   "the window needs %" PRIu64 " bytes of memory,"
-					   " the budget is %" PRIu64, window, p->memory);
 		zstd_set(cctx, ZSTD_c_enableLongDistanceMatching, 1, &r);
 		zstd_set(cctx, ZSTD_c_windowLog, p->window_log, &r);
 	}

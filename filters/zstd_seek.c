@@ -72,6 +72,14 @@ static void *seek_open(const struct filter_params *p, struct filter_error *err)
 	return NULL;
 }
 
+static uint64_t seek_worker_memory(const struct filter_params *p)
+{
+	struct filter_params mine = *p;
+
+	mine.size = p->seek_frame;
+	return zstd_context_memory(&mine);
+}
+
 static void seek_worker_close(void *worker)
 {
 	struct seek_worker *w = worker;
@@ -181,6 +189,7 @@ const struct pack_ops zstd_pack_seekable = {
 	.block_size = seek_block_size,
 	.bound = seek_bound,
 	.open = seek_open,
+	.worker_memory = seek_worker_memory,
 	.worker_open = seek_worker_open,
 	.block = seek_block,
 	.join = seek_join,

@@ -143,7 +143,7 @@ load helper
 	seq 1000 >a
 	vcompress --long=31 -M 20M -c a | vdecompress | cmp - a
 	status_is 1 sh -c 'seq 200000 | vcompress --long=27 -M 20M'
-	grep -q 'the window needs 134217728 bytes of memory, the budget is 20971520' stderr
+	grep -q 'with a window of 134217728 bytes needs [0-9]* bytes of memory, the budget is 20971520' stderr
 }
 
 # It brings a dozen libraries along, which tripled the time of every start.
@@ -159,4 +159,21 @@ load helper
 	for i in $(seq 60); do echo "line $i" | xz -T2 -c; done >a.xz
 	strace -f -qq -e trace=clone,clone3 -o calls vdecompress -T2 <a.xz | cmp - <(seq -f 'line %g' 60)
 	[ "$(wc -l <calls)" -lt 20 ]
+}
+
+@test "zstd packs within -M: fewer threads, the same bytes, or an error before the first byte" {
+	gen mixed 60M >a
+	vcompress -9 -T1 <a >want
+	peak kib vcompress -9 -T4 -M 128M <a >out
+	cmp out want
+	grep -q __asan_init "$build/voltbox" || [ "$(cat kib)" -le 131072 ] || fail "$(cat kib) KiB"
+	[ "$(vcompress -9 -T4 -M 32M <a 2>err | wc -c)" -eq 0 ]
+	grep -q 'needs [0-9]* bytes of memory, the budget is 33554432' err
+	vcompress --seekable=4M -9 -T1 <a >want
+	peak kib vcompress --seekable=4M -9 -T4 -M 64M <a >out
+	cmp out want
+	grep -q __asan_init "$build/voltbox" || [ "$(cat kib)" -le 65536 ] || fail "$(cat kib) KiB"
+	status_is 1 vcompress --seekable=4M -19 -M 16M <a
+	# a small input needs little at any level
+	gen ndjson 100K | vcompress -19 -M 16M | vdecompress -t
 }
