@@ -59,7 +59,7 @@ static void journal_scan(struct resume *s, uint64_t size)
 	while (fgets(line, sizeof(line), s->journal)) {
 		if (sscanf(line, "done %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
 			   &p.events, &p.records, &p.failed, &p.bytes) != 4 ||
-	    !strstr(line, " .\n"))
+		    !strstr(line, " .\n"))
 			break;
 		if (p.bytes > size)
 			break;

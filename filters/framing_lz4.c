@@ -84,14 +84,11 @@ static ptrdiff_t read_header(struct framing_reader *r, struct framing_in *in,
 static ptrdiff_t read_skip(struct framing_reader *r, struct framing_in *in,
 			   struct frecord *rec)
 {
-	size_t n = in->n;
+	size_t n = r->left < SKIP_PIECE ? (size_t)r->left : SKIP_PIECE;
 
-	if (!n)
-		return framing_more(in, 1, "a skippable frame");
-	if (n > r->left)
-		n = r->left;
-	if (n > SKIP_PIECE)
-		n = SKIP_PIECE;
+	/* However it arrives, it is cut alike. */
+	if (in->n < n)
+		return framing_more(in, n, "a skippable frame");
 	framing_note_is(rec, "lz4-frame.skip", in->p, n);
 	r->left -= n;
 	r->phase = r->left ? SKIP : OUTSIDE;
