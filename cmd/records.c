@@ -31,8 +31,8 @@ void records_check(const char *framing)
 static void set_limit(struct convert_run *r)
 {
 	r->from.limit = r->budget / (4 * (uint64_t)(r->threads + 2));
-	if (r->from.limit > LZV_RAW_MAX)
-		r->from.limit = LZV_RAW_MAX;
+	if (r->from.limit > LZV_LZ4_MAX)
+		r->from.limit = LZV_LZ4_MAX;
 }
 
 int records_pack(const struct pack *p, const char *framing,

@@ -221,8 +221,8 @@ static void settle_run(struct convert_run *r)
 	/* a job has two buffers, a worker two more, and both may be growing */
 	jobs = (uint64_t)r->threads * 2 + 4;
 	r->from.limit = r->budget / (2 * jobs);
-	if (r->from.limit > LZV_RAW_MAX)
-		r->from.limit = LZV_RAW_MAX;
+	if (r->from.limit > LZV_LZ4_MAX)
+		r->from.limit = LZV_LZ4_MAX;
 	c->to = (unsigned)vo->to;
 	c->mode = vo->mode >= 0 ? (enum convert_mode)vo->mode :
 		  vo->exact ? CONVERT_RETOKEN : CONVERT_REPACK;

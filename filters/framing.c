@@ -218,7 +218,7 @@ const char *framing_parse(struct framing *f, const char *text)
 	memset(f->encoding_of, -1, sizeof(f->encoding_of));
 	memset(f->flag_of, -1, sizeof(f->flag_of));
 	f->encoding = FRAMING_NO_ENCODING;
-	f->limit = LZV_RAW_MAX;
+	f->limit = LZV_LZ4_MAX;
 	for (text = preset_text(text); ; text += n + 1) {
 		const char *wrong;
 

@@ -152,9 +152,8 @@ static int cut_size(const struct framing_reader *r, struct cut *c)
 	got = cut_number(c, r->f.size, &c->rec->it.raw_size);
 	if (got <= 0)
 		return got;
-	if (c->rec->it.raw_size > LZV_RAW_MAX || c->rec->it.raw_size > r->f.limit)
-		return too_long(c, c->rec->it.raw_size,
-				r->f.limit < LZV_RAW_MAX ? r->f.limit : LZV_RAW_MAX);
+	if (c->rec->it.raw_size > r->f.limit)
+		return too_long(c, c->rec->it.raw_size, r->f.limit);
 	c->rec->sized = true;
 	return 1;
 }
@@ -183,6 +182,7 @@ static int cut_finish(const struct framing_reader *r, struct cut *c)
 {
 	struct frecord *rec = c->rec;
 	struct lzv_item *it = &rec->it;
+	uint64_t limit = r->f.limit;
 
 	rec->what = FRECORD_ITEM;
 	it->body = c->in->p + c->at;
@@ -197,8 +197,10 @@ static int cut_finish(const struct framing_reader *r, struct cut *c)
 		rec->sized = n >= 0;
 		it->raw_size = n >= 0 ? (uint64_t)n : 0;
 	}
-	if (rec->sized && it->raw_size > r->f.limit)
-		return too_long(c, it->raw_size, r->f.limit);
+	if (it->encoding != LZV_LZ4 && limit > LZV_RAW_MAX)
+		limit = LZV_RAW_MAX;
+	if (rec->sized && it->raw_size > limit)
+		return too_long(c, it->raw_size, limit);
 	return 1;
 }
 

@@ -109,16 +109,17 @@ static void file_is(const struct tar_entry *e, const uint8_t *p, struct frecord 
 static ptrdiff_t read_file(struct framing_reader *r, const struct tar_entry *e,
 			   struct framing_in *in, struct frecord *rec)
 {
+	uint64_t limit = r->f.limit < LZV_RAW_MAX ? r->f.limit : LZV_RAW_MAX;
 	uint64_t size = e->size, n;
 
 	if (e->encoding != LZV_RAW && e->raw_size > size)
 		size = e->raw_size;
-	if (size > r->f.limit)
+	if (size > limit)
 		return filter_fail(in->err, FILTER_E_MEMORY, in->offset,
 				   "entry %llu: a file of %llu bytes is above the limit of %llu",
 				   (unsigned long long)r->entries,
 				   (unsigned long long)size,
-				   (unsigned long long)r->f.limit);
+				   (unsigned long long)limit);
 	if (r->phase == HEAD) {
 		framing_note_is(rec, "tar.head", in->p, e->head);
 		r->phase = FILE_DATA;

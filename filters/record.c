@@ -112,7 +112,8 @@ static int record_head(struct head *h, struct lzv_item *it)
 	uint64_t most;
 	int got;
 
-	got = head_size(h, &it->raw_size, LZV_RAW_MAX, "record size");
+	got = head_size(h, &it->raw_size,
+			it->encoding == LZV_LZ4 ? LZV_LZ4_MAX : LZV_RAW_MAX, "record size");
 	if (got <= 0)
 		return got;
 	it->body_size = it->raw_size;

@@ -38,7 +38,8 @@ enum lzv_kind {
 #define LZV_FOOTER	16
 #define LZV_MARKER	16
 #define LZV_ITEM_HEAD	22	/* tag and two varints at most */
-#define LZV_RAW_MAX	((uint64_t)536870911)	/* of one item, 2^29 - 1 */
+#define LZV_RAW_MAX	((uint64_t)536870911)	/* of one item, 2^29 - 1 ... */
+#define LZV_LZ4_MAX	((uint64_t)2113929216)	/* ... of an LZ4 block: liblz4's */
 #define LZV_KEY_MAX	((uint64_t)1 << 20)
 #define LZV_NOTE_MAX	((uint64_t)1 << 20)
 #define LZV_INDEX_MAX	((uint64_t)128 << 20)

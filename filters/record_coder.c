@@ -12,6 +12,7 @@
  */
 #include "record.h"
 
+#include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,7 +216,10 @@ static int decode_lzvolt(const struct lzv_item *it, uint8_t *dst,
 {
 	int64_t n;
 
-	if (it->encoding == LZV_LZ4)
+	if (it->raw_size > LZV_RAW_MAX)
+		n = LZ4_decompress_safe((const char *)it->body, (char *)dst,
+					(int)it->body_size, (int)it->raw_size);
+	else if (it->encoding == LZV_LZ4)
 		n = lzvolt_decompress_lz4(it->body, it->body_size, dst,
 					  it->raw_size, it->raw_size);
 	else
@@ -226,7 +230,7 @@ static int decode_lzvolt(const struct lzv_item *it, uint8_t *dst,
 		return 0;
 	return filter_fail(err, FILTER_E_CORRUPT, offset, "%s: %s",
 			   it->encoding == LZV_LZ4 ? "LZ4 block" : "lzvolt value",
-			   n < 0 ? lzvolt_strerror(n) : "not as long as its record");
+			   n < 0 && it->raw_size <= LZV_RAW_MAX ? lzvolt_strerror(n) : "not as long as its record");
 }
 
 static int decode_body(const struct lzv_item *it, uint8_t *dst, uint64_t offset,

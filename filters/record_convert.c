@@ -399,6 +399,9 @@ static int run_step(struct turn *t)
 
 	if (in->verbatim)
 		return carry(t, CONVERT_KEPT);
+	/* An LZ4 block that no other record can hold. */
+	if (t->n > LZV_RAW_MAX)
+		return t->c->o.to == LZV_LZ4 ? stay(t) : keep_block(t);
 	if (in->width > 1 || in->it.encoding > LZV_LZVOLT)
 		return t->c->o.to == LZV_RAW ? to_raw(t) : carry(t, CONVERT_KEPT);
 	return steps[in->it.encoding][t->c->o.to](t);

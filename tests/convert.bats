@@ -394,3 +394,28 @@ parts_are_whole() {
 	status_is 1 vconvert --to=lz4 --recompress --resume=journal -o out store2
 	grep -q 'another job' stderr
 }
+
+# Made by hand: no value holds them, so they stay, and are counted.
+@test "LZ4 blocks above 2^29 - 1 bytes are kept as LZ4 in any direction" {
+	needs python3
+	python3 - <<-'END' >store
+		import struct, sys
+		for n in 2**29, 600000000, 1000:
+		    more = n - 1 - 5 - 4 - 15
+		    block = b'\x1fa\1\0' + b'\xff' * (more // 255) + bytes([more % 255, 0x50]) + b'a' * 5
+		    sys.stdout.buffer.write(struct.pack('<II', len(block) + 4, n) + block)
+	END
+	f=len:u32le,size:u32le,lz4
+	vconvert --from=$f --into=lzv --to=lzvolt --exact --report=report <store >there
+	grep -q '"converted":1,"carried":0,"became_raw":0,"kept":2' report
+	vconvert --to=lz4 --into=$f <there | cmp - store
+	vconvert --from=$f --into=lzv --to=raw --report=report <store >raw
+	grep -q '"became_raw":0,"kept":2\|"became_raw":1,"kept":2' report
+	[ "$(vdecompress <there | wc -c)" -eq $(((1 << 29) + 600001000)) ]
+	status_is 1 vconvert -M 1G --from=$f --into=lzv --to=lzvolt -o x store
+	[ ! -e x ]
+	# lengths that LZ4 can't have, in a record and in a .lzv
+	printf '\x05\0\0\0\xff\xff\xff\xff\0' >absurd
+	status_is 1 vconvert --from=$f --into=lzv --to=lzvolt -o x absurd
+	grep -q 'above the limit of' stderr
+}
