@@ -104,6 +104,9 @@ int unpack_allowed(const struct unpack *u, size_t n, uint64_t in,
 char *name_packed(const char *path, const struct filter *f);
 char *name_unpacked(const char *path);
 
+/* The whole file into *dict, malloc'ed (path NULL: nothing); dies if it can't. */
+void load_dictionary(const char *path, uint8_t **dict, size_t *len);
+
 /* Makes the library use a kernel by its name (NULL: nothing); dies if it can't. */
 void use_kernel(const char *name);
 

@@ -19,7 +19,6 @@
 #define WINDOW_LOG_LONG 27	/* what --long means without a number, as in zstd */
 /* Large enough to pack as well as one frame within 1 or 2 %. */
 #define SEEK_FRAME (1 << 20)
-#define DICT_MAX ((size_t)128 << 20)
 
 struct pack_options pack_options = {
 	.format = "zstd", .level = LEVEL_DEFAULT, .check = -1, .probe = 1,
@@ -181,19 +180,6 @@ static void level_from_environment(const struct filter *f)
 		    f->level_max : (int)n;
 }
 
-static void load_dictionary(void)
-{
-	int err;
-
-	if (!po->dict_path)
-		return;
-	err = input_load(po->dict_path, DICT_MAX, &po->dict, &po->dict_len);
-	if (err)
-		die("%s: can't read the dictionary: %s", po->dict_path, strerror(-err));
-	if (!po->dict_len)
-		die("%s: the dictionary is empty", po->dict_path);
-}
-
 void use_kernel(const char *name)
 {
 	if (!name)
@@ -210,7 +196,7 @@ static void settle(int operands)
 	po->favor = favor_word - 1;
 	if (!po->sidecar)
 		pack_refuse_options(po->filter);
-	load_dictionary();
+	load_dictionary(po->dict_path, &po->dict, &po->dict_len);
 	use_kernel(po->kernel);
 	if (po->out && (operands > 1 || po->files0 || po->recurse))
 		die("-o takes one input");

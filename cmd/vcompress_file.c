@@ -281,6 +281,8 @@ static void feed_and_go(struct run *r)
 		filter_fail(&r->result.err, FILTER_E_REFUSED, SIZE_UNKNOWN,
 			    "not worth packing");
 		r->result.format = pack_options.filter->name;
+		pack_params(pack_options.filter, &r->pack.params);
+		r->result.level = r->pack.params.level;
 		finish(r);
 	} else {
 		go(r);

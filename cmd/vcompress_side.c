@@ -150,26 +150,54 @@ out_free:
 	free(name);
 }
 
-void side_file(const char *path, const char *list)
+/* Opens it; false where side-cars can't be made of it, which is said. */
+static bool open_input(struct side_run *r, const char *path)
 {
-	struct side_run r = { .len = 0 };
-	int err = strcmp(path, "-") ? input_open(&r.in, path, 0) : -EINVAL;
+	int err;
 
+	if (!strcmp(path, "-")) {
+		say_error(path, "--sidecar writes beside files, not beside standard input");
+		return false;
+	}
+	err = input_open(&r->in, path, 0);
 	if (err == -EISDIR)
 		say_warning(path, "is a folder, skipped; -r takes what is below");
 	else if (err)
-		say_errno(path, "can't make side-cars", -err);
-	if (err)
-		return;
-	/* A second run over a folder meets the first one's side-cars. */
-	if (filter_by_suffix(path))
-		say_note(path, "has a packed file's suffix, skipped");
-	else if (!r.in.regular)
+		say_errno(path, "can't open", -err);
+	return !err;
+}
+
+/* The whole of it into memory; false where it can't be, which is said. */
+static bool load(struct side_run *r, const char *path)
+{
+	int err;
+
+	if (!r->in.regular) {
 		say_error(path, "side-cars are made of regular files only");
-	else if ((err = input_load(path, machine_budget(common.memory), &r.data, &r.len)))
+		return false;
+	}
+	err = input_load(path, machine_budget(common.memory), &r->data, &r->len);
+	if (err)
 		say_errno(path, "can't read", -err);
-	else
+	return !err;
+}
+
+void side_file(const char *path, const char *list)
+{
+	struct side_run r = { .in.fd = -1 };
+	bool open;
+
+	/* A second run over a folder meets the first one's side-cars. */
+	if (filter_by_suffix(path)) {
+		say_note(path, "has a packed file's suffix, skipped");
+		return;
+	}
+	open = open_input(&r, path);
+	if (open && load(&r, path))
 		each(list, make, &r);
+	else if (common.json)
+		json_not_begun(stdout, path, "pack");
 	free(r.data);
-	input_close(&r.in);
+	if (open)
+		input_close(&r.in);
 }

@@ -12,8 +12,6 @@
 
 #include "vdecompress.h"
 
-#define DICT_MAX ((size_t)128 << 20)
-
 struct unpack_options unpack_options = {
 	.sync = 1, .sparse = SPARSE_AUTO, .trailing = TRAILING_ERROR,
 	.max_output = SIZE_UNKNOWN, .size = SIZE_UNKNOWN,
@@ -96,19 +94,6 @@ static void choose_filter(void)
 		die("-D means nothing for %s", uo->filter->name);
 }
 
-static void load_dictionary(void)
-{
-	int err;
-
-	if (!uo->dict_path)
-		return;
-	err = input_load(uo->dict_path, DICT_MAX, &uo->dict, &uo->dict_len);
-	if (err)
-		die("%s: can't read the dictionary: %s", uo->dict_path, strerror(-err));
-	if (!uo->dict_len)
-		die("%s: the dictionary is empty", uo->dict_path);
-}
-
 static void settle_part(void)
 {
 	const struct records_part *p = &uo->part;
@@ -127,7 +112,7 @@ static void settle_part(void)
 static void settle(int operands)
 {
 	choose_filter();
-	load_dictionary();
+	load_dictionary(uo->dict_path, &uo->dict, &uo->dict_len);
 	use_kernel(uo->kernel);
 	if (uo->out && (operands > 1 || uo->files0 || uo->recurse))
 		die("-o takes one input");

@@ -177,3 +177,24 @@ load helper
 	# a small input needs little at any level
 	gen ndjson 100K | vcompress -19 -M 16M | vdecompress -t
 }
+
+@test "--sidecar: a line of JSON for each input, clear words for what is none" {
+	status_is 1 vcompress --sidecar=gz -
+	grep -q 'not beside standard input' stderr
+	mkdir d
+	vcompress --sidecar=gz --json - d nofile >lines 2>err || [ $? -eq 1 ]
+	[ "$(grep -c '"ok":false' lines)" -eq 3 ]
+	grep -q "nofile: can't open" err
+	# what a codec can't honour is refused here too
+	status_is 1 vcompress --sidecar=br,gz --long d
+	status_is 1 vcompress --sidecar=gz --transpose=4 d
+}
+
+@test "--refuse --json tells the level that was asked for" {
+	head -c 300000 /dev/urandom >noise
+	status_is 3 vcompress --refuse -5 -c noise
+	vcompress --refuse -5 --json noise >line || [ $? -eq 3 ]
+	grep -q '"level":5,' line
+	vcompress --refuse --json noise >line || [ $? -eq 3 ]
+	grep -q '"level":3,' line
+}
