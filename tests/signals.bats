@@ -32,8 +32,8 @@ ends_with() {
 	[ -z "$(find . -name '*out*')" ] || fail "left: $(ls -a)"
 }
 
-@test "INT, TERM, HUP: the output is removed, the signal seen by the parent" {
-	for s in INT:130 TERM:143 HUP:129; do
+@test "INT, TERM, HUP, XCPU: the output is removed, the signal seen by the parent" {
+	for s in INT:130 TERM:143 HUP:129 XCPU:152; do
 		rm -f in
 		# a shell's background jobs ignore INT; env gives it back
 		begin env --default-signal=INT vcompress -o out
