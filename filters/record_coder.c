@@ -230,7 +230,8 @@ static int decode_lzvolt(const struct lzv_item *it, uint8_t *dst,
 		return 0;
 	return filter_fail(err, FILTER_E_CORRUPT, offset, "%s: %s",
 			   it->encoding == LZV_LZ4 ? "LZ4 block" : "lzvolt value",
-			   n < 0 && it->raw_size <= LZV_RAW_MAX ? lzvolt_strerror(n) : "not as long as its record");
+			   n < 0 && it->raw_size <= LZV_RAW_MAX ?
+			   lzvolt_strerror(n) : "not as long as its record");
 }
 
 static int decode_body(const struct lzv_item *it, uint8_t *dst, uint64_t offset,
