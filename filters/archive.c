@@ -52,7 +52,8 @@ struct archive_tar {
 	ptrdiff_t (*read)(void *ctx, uint8_t *p, size_t n);
 	void *ctx;
 	uint64_t limit, at, entries;
-	bool began, ended, read_failed, no_memory;
+	uint64_t header_end;	/* how far the header in turn may be read, or 0 */
+	bool began, ended, read_failed, no_memory, large_header;
 	uint8_t *tar;			/* written, not yet read */
 	size_t tar_at, tar_size, tar_cap;
 	uint8_t *data;			/* the entry's */
@@ -91,9 +92,14 @@ const char *archive_tar_missing(void)
 static la_ssize_t give(struct archive *in, void *ctx, const void **p)
 {
 	struct archive_tar *a = ctx;
-	ptrdiff_t n = a->read(a->ctx, a->buffer, READ_SIZE);
+	ptrdiff_t n;
 
 	(void)in;
+	if (a->header_end && a->at > a->header_end) {
+		a->large_header = true;
+		return ARCHIVE_FATAL;
+	}
+	n = a->read(a->ctx, a->buffer, READ_SIZE);
 	*p = a->buffer;
 	if (n < 0)
 		a->read_failed = true;
@@ -187,6 +193,8 @@ static int bad(struct archive_tar *a, struct filter_error *err, int code,
 		return FILTER_E_READ;
 	if (a->no_memory)
 		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
+	if (a->large_header)
+		what = "a header is above the memory limit";
 	return filter_fail(err, code, a->at, "entry %llu: %s",
 			   (unsigned long long)a->entries,
 			   what ? what : "not what its format says");
@@ -265,8 +273,11 @@ static int next_entry(struct archive_tar *a, struct filter_error *err)
 	int got = a->began ? 0 : a->la.read_open(a->in, a, NULL, give, NULL);
 
 	a->began = true;
+	/* libarchive keeps a name in memory, however long it says it is. */
+	a->header_end = a->at + a->limit + READ_SIZE;
 	if (got >= ARCHIVE_WARN)
 		got = a->la.read_next_header(a->in, &e);
+	a->header_end = 0;
 	if (got == ARCHIVE_EOF) {
 		a->ended = true;
 		if (a->la.write_close(a->out) < ARCHIVE_WARN)

@@ -100,3 +100,14 @@ t = tarfile.TarInfo("x"); t.size = 2 ** 33 - 1
 sys.stdout.buffer.write(t.tobuf(tarfile.USTAR_FORMAT) + bytes(4096))')
 	grep -q 'entry 0: a file of 8589934591 bytes is above the limit' stderr
 }
+
+@test "a cpio header that claims a name of 3 GB takes no 3 GB" {
+	needs_codec brotli
+	printf '070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X' \
+		1 33188 0 0 1 0 100 0 0 0 0 3221225472 0 >a.cpio
+	(cat a.cpio; head -c 300M /dev/zero) |
+		peak rss vconvert -M 512M --from=cpio --into=lzv --to=raw >x 2>err || status=$?
+	[ "${status:-0}" -eq 1 ]
+	grep -q 'entry 0: a header is above the memory limit' err
+	[ "$(cat rss)" -lt 150000 ]
+}

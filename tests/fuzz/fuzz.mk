@@ -30,7 +30,7 @@ $(BUILD)/fuzz/seeds/done: $(fuzz_seed_src) $(lzvolt_obj)
 
 fuzz-%: $(BUILD)/fuzz/fuzz_% $(BUILD)/fuzz/seeds/done
 	@mkdir -p $(BUILD)/fuzz/corpus/$* $(BUILD)/fuzz/seeds/$*
-	$< -max_total_time=$(FUZZ_SECONDS) -max_len=9000 -print_final_stats=1 \
+	$< -max_total_time=$(FUZZ_SECONDS) -max_len=9000 -print_final_stats=1 $(FUZZ_FLAGS) \
 		-artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$* $(BUILD)/fuzz/seeds/$*
 
 fuzz: $(FUZZ:%=fuzz-%)

@@ -15,8 +15,9 @@ static const char *const framings[] = {
 	"lzv", "lz4-frame", "lz4-legacy", "hadoop", "lz4-java", "lines",
 	"len:u32le,flag:u8,size:u32le", "len:varint,size:varint,lz4",
 	"len:u32be,size:max=64K,lz4", "whole,size:u32be,lz4", "fixed:16,lzvolt",
-	"magic:00,nul,raw",
+	"magic:00,nul,raw", "tar",
 };
+#define FRAMINGS (sizeof(framings) / sizeof(framings[0]))
 
 static void convert(struct converter *c, const struct frecord *rec)
 {
@@ -42,12 +43,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t len)
 	struct filter_error err;
 	size_t at = 1;
 
-	if (!len || framing_parse(&from, framings[p[0] % 12]) ||
+	if (!len || framing_parse(&from, framings[p[0] % FRAMINGS]) ||
 	    framing_parse(&into, "lzv"))
 		return 0;
 	framing_parse_flags(&from, "raw=0,lz4=1,lzvolt=2");
 	from.limit = 1 << 20;
-	o.to = p[0] / 12 % 3;
+	o.to = p[0] / FRAMINGS % 3;
 	o.exact = p[0] & 128;
 	o.mode = o.exact ? CONVERT_RETOKEN : CONVERT_REPACK;
 	filter_params_init(&o.params);
