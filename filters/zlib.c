@@ -128,7 +128,7 @@ static const struct {
 	int level_max;
 	const struct flate_packer *const *packer;
 } engines[] = {
-	{ 2, &flate_isal },
+	{ 1, &flate_isal },
 	{ 12, &flate_libdeflate },
 };
 

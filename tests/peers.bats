@@ -253,3 +253,23 @@ big() {
 	xz -0c -T0 <big | vdecompress | cmp - big
 	vcompress -F bzip2 -1 <big | bzip2 -dc | cmp - big
 }
+
+@test "gzip: no file is 3 % larger than the peer of its level makes it" {
+	needs gzip
+	needs_shared corpus
+	local f l ours theirs n=0
+	for f in "$shared"/corpus/*/*; do
+		[ "$(stat -c %s "$f")" -gt 4096 ] || continue
+		for l in 4 6 9; do
+			ours=$(vcompress -F gzip -$l -c "$f" | wc -c)
+			theirs=$(gzip -$l -c "$f" | wc -c)
+			[ $((ours * 100)) -le $((theirs * 103)) ] || fail "$f -$l: $ours, gzip $theirs"
+			n=$((n + 1))
+		done
+		type igzip >/dev/null 2>&1 || continue
+		ours=$(vcompress -F gzip -1 -c "$f" | wc -c)
+		theirs=$(igzip -1 -c "$f" | wc -c)
+		[ $((ours * 100)) -le $((theirs * 103)) ] || fail "$f -1: $ours, igzip $theirs"
+	done
+	[ "$n" -gt 60 ] || fail "only $n files and levels"
+}
