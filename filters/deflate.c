@@ -11,9 +11,9 @@
  * their search so short that such chunks came out up to 29 % larger than zlib's
  * at the same level.
  *
- * What the missing history costs at chunks of 512 KiB is less than what the
- * better parse gains: 7.73 MB for zlib's 7.82 MB at level 6 on 29 MB of mixed
- * files.
+ * What the missing history costs is about what the better parse gains: chunks of
+ * 352 KiB at level 6 come to 100.8 % of pigz's size on 50 MB of mixed files, to
+ * 99.0 % on 50 MB of NDJSON.
  */
 #include "deflate_walk.h"
 #include "flate.h"
