@@ -7,7 +7,7 @@ FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 20
 FUZZ ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 # The encoder is linked as it is: instrumented, clang takes minutes over it.
-fuzz_lib := filters/lzvolt.c $(wildcard filters/retoken*.c) $(asm_src) \
+fuzz_lib := filters/lzvolt.c filters/lzvolt_abi.c $(wildcard filters/retoken*.c) $(asm_src) \
 	tests/enc/ref_decode.c
 fuzz_plain := $(call obj,$(wildcard filters/lzvolt_enc*.c))
 fuzz_inc := -Ifilters -Iasm -Iasm/$(ARCH) -Itests/fuzz -Itests/enc -Itests/checkasm
