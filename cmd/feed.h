@@ -117,7 +117,7 @@ struct sink {
 	_Atomic int error;	/* errno of a write that failed */
 	/* private */
 	uint8_t *chunk;
-	bool tuned, running;
+	bool widened, tuned, running;
 	pthread_t thread;
 	struct ring ring;
 };

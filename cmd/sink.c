@@ -40,17 +40,24 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
+/* Once a chunk is out: a larger pipe.  0, the output's type is in *st; or not. */
+static int widen(struct sink *k, struct stat *st)
+{
+	k->widened = true;
+	if (k->out->discard || fstat(k->out->fd, st))
+		return -1;
+	if (S_ISFIFO(st->st_mode))
+		fcntl(k->out->fd, F_SETPIPE_SZ, PIPE_SIZE);
+	return 0;
+}
+
 static void go_on(struct sink *k)
 {
 	struct stat st;
 
 	k->tuned = true;
-	if (k->out->discard)
+	if (widen(k, &st))
 		return;
-	if (fstat(k->out->fd, &st))
-		return;
-	if (S_ISFIFO(st.st_mode))
-		fcntl(k->out->fd, F_SETPIPE_SZ, PIPE_SIZE);
 	/* Nothing waits on a device such as /dev/null. */
 	if (S_ISCHR(st.st_mode))
 		return;
@@ -110,8 +117,11 @@ static int put_copy(struct sink *k, const uint8_t *p, size_t n)
 
 int sink_write(struct sink *k, const void *buf, size_t n)
 {
+	struct stat st;
 	int err;
 
+	if (!k->widened && k->total >= CHUNK_SIZE)
+		widen(k, &st);
 	if (k->running)
 		return put_copy(k, buf, n);
 	k->total += n;

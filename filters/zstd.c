@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define FIRST_MAX ((size_t)128 << 10)
 
@@ -117,6 +118,9 @@ static int zstd_noise_setup(struct zstd_pack *z, const struct filter_params *p,
 	if (!section)
 		return FILTER_OK;
 	r = ZSTD_CCtx_setParameter(z->cctx, ZSTD_c_jobSize, (int)section);
+	/* A library without threads has no jobs. */
+	if (ZSTD_getErrorCode(r) == ZSTD_error_parameter_unsupported)
+		return FILTER_OK;
 	if (ZSTD_isError(r))
 		return zstd_fail(err, SIZE_UNKNOWN, r);
 	z->noise.section = section;

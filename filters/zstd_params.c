@@ -53,6 +53,8 @@ static void zstd_set(ZSTD_CCtx *cctx, ZSTD_cParameter param, int value,
 int zstd_pack_params(ZSTD_CCtx *cctx, const struct filter_params *p,
 			    struct filter_error *err)
 {
+	/* None in a library that was built without threads. */
+	int most = ZSTD_cParam_getBounds(ZSTD_c_nbWorkers).upperBound;
 	size_t r = 0;
 
 	zstd_set(cctx, ZSTD_c_compressionLevel, filter_level(&filter_zstd, p), &r);
@@ -61,7 +63,7 @@ int zstd_pack_params(ZSTD_CCtx *cctx, const struct filter_params *p,
 		zstd_set(cctx, ZSTD_c_enableLongDistanceMatching, 1, &r);
 		zstd_set(cctx, ZSTD_c_windowLog, p->window_log, &r);
 	}
-	zstd_set(cctx, ZSTD_c_nbWorkers, p->threads, &r);
+	zstd_set(cctx, ZSTD_c_nbWorkers, p->threads < most ? p->threads : most, &r);
 	if (!ZSTD_isError(r) && p->dict_len)
 		r = ZSTD_CCtx_loadDictionary(cctx, p->dict, p->dict_len);
 	return ZSTD_isError(r) ? zstd_fail(err, SIZE_UNKNOWN, r) : FILTER_OK;

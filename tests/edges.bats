@@ -157,7 +157,8 @@ load helper
 @test "short xz members in a row don't start threads for each" {
 	needs xz strace
 	for i in $(seq 60); do echo "line $i" | xz -T2 -c; done >a.xz
-	strace -f -qq -e trace=clone,clone3 -o calls vdecompress -T2 <a.xz | cmp - <(seq -f 'line %g' 60)
+	# a sanitizer's leak check can't be traced
+	ASAN_OPTIONS=detect_leaks=0 strace -f -qq -e trace=clone,clone3 -o calls vdecompress -T2 <a.xz | cmp - <(seq -f 'line %g' 60)
 	[ "$(wc -l <calls)" -lt 20 ]
 }
 
