@@ -82,8 +82,49 @@ static uint32_t brotli_offset(uint64_t offset)
 	return offset < HINT_MAX ? (uint32_t)offset : HINT_MAX;
 }
 
+static void *pool_take(void *opaque, size_t n)
+{
+	struct brotli_pool *pool = opaque;
+	int empty = -1;
+
+	for (int i = 0; i < BROTLI_POOL; i++) {
+		if (!pool->slot[i].p) {
+			empty = i;
+		} else if (!pool->slot[i].used && pool->slot[i].n >= n &&
+			   pool->slot[i].n / 2 <= n) {
+			pool->slot[i].used = true;
+			return pool->slot[i].p;
+		}
+	}
+	if (empty < 0)
+		return malloc(n);
+	pool->slot[empty].p = malloc(n);
+	pool->slot[empty].n = n;
+	pool->slot[empty].used = pool->slot[empty].p;
+	return pool->slot[empty].p;
+}
+
+static void pool_give(void *opaque, void *p)
+{
+	struct brotli_pool *pool = opaque;
+
+	for (int i = 0; p && i < BROTLI_POOL; i++)
+		if (pool->slot[i].p == p) {
+			pool->slot[i].used = false;
+			return;
+		}
+	free(p);
+}
+
+void brotli_pool_free(struct brotli_pool *pool)
+{
+	for (int i = 0; i < BROTLI_POOL; i++)
+		free(pool->slot[i].p);
+}
+
 BrotliEncoderState *brotli_encoder(const struct filter_params *p,
 				   uint64_t offset, uint64_t hint,
+				   struct brotli_pool *pool,
 				   struct filter_error *err)
 {
 	uint32_t lgwin = brotli_window(p);
@@ -106,7 +147,8 @@ BrotliEncoderState *brotli_encoder(const struct filter_params *p,
 			    lgwin);
 		return NULL;
 	}
-	enc = BrotliEncoderCreateInstance(NULL, NULL, NULL);
+	enc = BrotliEncoderCreateInstance(pool ? pool_take : NULL,
+					  pool ? pool_give : NULL, pool);
 	if (!enc)
 		coder_no_memory(err);
 	for (size_t i = 0; enc && i < sizeof(set) / sizeof(set[0]); i++)
@@ -122,7 +164,7 @@ static int brotli_pack_setup(struct brotli_pack *b,
 		b->serial = serial_open(&brotli_pack_blocks, p, src, err);
 		return b->serial ? FILTER_OK : err->code;
 	}
-	b->enc = brotli_encoder(p, 0, p->size, err);
+	b->enc = brotli_encoder(p, 0, p->size, NULL, err);
 	if (!b->enc)
 		return err->code;
 	if (filter_level(&filter_brotli, p) < 2) {

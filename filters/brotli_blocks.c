@@ -157,14 +157,38 @@ static size_t brotli_store(const struct filter_params *p, const struct block *b,
 
 /* --- encoded parts --- */
 
+struct brotli_worker {
+	struct filter_params params;
+	struct brotli_pool pool;
+};
+
+static void *brotli_worker_open(const struct filter_params *p, struct filter_error *err)
+{
+	struct brotli_worker *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->params = *p;
+	else
+		coder_no_memory(err);
+	return w;
+}
+
+static void brotli_worker_close(void *worker)
+{
+	struct brotli_worker *w = worker;
+
+	brotli_pool_free(&w->pool);
+	free(w);
+}
+
 /* 0 where the output doesn't fit into cap; -1 on failure, *err filled. */
-static ptrdiff_t brotli_encode(const struct filter_params *p,
-			       const struct block *b, size_t cap,
-			       struct filter_error *err)
+static ptrdiff_t brotli_encode(struct brotli_worker *w, const struct block *b,
+			       size_t cap, struct filter_error *err)
 {
 	BrotliEncoderOperation op = b->last ? BROTLI_OPERATION_FINISH :
 		BROTLI_OPERATION_FLUSH;
-	BrotliEncoderState *enc = brotli_encoder(p, b->offset, b->src_len, err);
+	BrotliEncoderState *enc = brotli_encoder(&w->params, b->offset, b->src_len,
+						 &w->pool, err);
 	size_t in_len = b->src_len, room = cap;
 	const uint8_t *in = b->src;
 	uint8_t *out = b->dst;
@@ -185,7 +209,8 @@ static ptrdiff_t brotli_encode(const struct filter_params *p,
 
 static int brotli_block(void *worker, struct block *b, struct filter_error *err)
 {
-	const struct filter_params *p = worker;
+	struct brotli_worker *w = worker;
+	const struct filter_params *p = &w->params;
 	bool store = p->probe && probe_incompressible(b->src, b->src_len);
 	ptrdiff_t n = 0;
 
@@ -195,7 +220,7 @@ static int brotli_block(void *worker, struct block *b, struct filter_error *err)
 	if (!b->src_len && !b->last)
 		return FILTER_OK;
 	if (!store)
-		n = brotli_encode(p, b, b->src_len + STORED_MAX + ENCODER_SLACK, err);
+		n = brotli_encode(w, b, b->src_len + STORED_MAX + ENCODER_SLACK, err);
 	if (n < 0)
 		return err->code;
 	if (b->src_len && (!n || (size_t)n > b->src_len + STORED_MAX))
@@ -210,11 +235,11 @@ const struct pack_ops brotli_pack_blocks = {
 	.block_size = brotli_block_size,
 	.bound = brotli_bound,
 	.open = brotli_blocks_open,
-	.worker_open = brotli_params_copy,
+	.worker_open = brotli_worker_open,
 	.head = brotli_no_edge,
 	.block = brotli_block,
 	.join = brotli_join,
 	.tail = brotli_no_edge,
-	.worker_close = free,
+	.worker_close = brotli_worker_close,
 	.close = free,
 };
