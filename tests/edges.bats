@@ -199,3 +199,34 @@ load helper
 	vcompress --refuse --json noise >line || [ $? -eq 3 ]
 	grep -q '"level":3,' line
 }
+
+# In a mount namespace with a cgroup file system of our making: both versions.
+@test "threads and memory keep to the cgroup's quota and limit" {
+	needs strace unshare
+	local d at
+	unshare -m true 2>/dev/null || skip "no right to make a mount namespace"
+	[ -d /sys/fs/cgroup ] || skip "no /sys/fs/cgroup"
+	gen mixed 9M >a
+	for d in cg cg/cpu cg/memory; do
+		mkdir -p $d
+		echo 100000 100000 >$d/cpu.max
+		echo 100000 | tee $d/cpu.cfs_quota_us >$d/cpu.cfs_period_us
+		echo 33554432 | tee $d/memory.max >$d/memory.limit_in_bytes
+	done
+	at='mount --bind cg /sys/fs/cgroup &&'
+	vcompress -F gzip <a >want
+	ASAN_OPTIONS=detect_leaks=0 unshare -m sh -c "$at exec strace -f -qq -e trace=clone,clone3 \
+		-o calls vcompress -F gzip" <a | cmp - want
+	[ ! -s calls ] || fail "threads in spite of a quota of one CPU"
+	status_is 1 unshare -m sh -c "$at exec vcompress -F zstd -19 --long=27 -o x a"
+	grep -qi 'memory' stderr
+	# room for two CPUs and no limit of memory
+	for d in cg cg/cpu cg/memory; do
+		echo 200000 100000 >$d/cpu.max
+		echo 200000 >$d/cpu.cfs_quota_us
+		echo max >$d/memory.max
+		echo 9223372036854771712 >$d/memory.limit_in_bytes
+	done
+	unshare -m sh -c "$at exec vcompress -F zstd -19 --long=27 -o x a"
+	vdecompress -c x | cmp - a
+}
