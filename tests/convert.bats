@@ -419,30 +419,3 @@ parts_are_whole() {
 	status_is 1 vconvert --from=$f --into=lzv --to=lzvolt -o x absurd
 	grep -q 'above the limit of' stderr
 }
-
-# A value of at most 64 KiB says its switch point in 16 bits; here wide tokens
-# would pay from byte 65,560 on.
-@test "a switch point that the trailer can't say isn't taken" {
-	needs python3
-	python3 - <<-'END' >store
-		import random, struct, sys
-		random.seed(7)
-		noise = bytes(random.randrange(256) for _ in range(65300))
-		more = len(noise) - 15
-		block = b'\xf0' + b'\xff' * (more // 255) + bytes([more % 255]) + noise + b'\xe8\x03'
-		raw = len(noise) + 4
-		while raw < 65500:
-		    block += b'\x10z\xe8\x03'
-		    raw += 5
-		block += b'\xc0' + b'tail literals'[:12]
-		raw += 12
-		sys.stdout.buffer.write(struct.pack('<II', len(block) + 4, raw) + block)
-	END
-	f=len:u32le,size:u32le,lz4
-	for mode in retoken wrap repack; do
-		vconvert --from=$f --into=lzv --to=lzvolt --mode=$mode --recompress <store >there
-		vdecompress <there | cmp - <(vconvert --from=$f --into=lzv --to=raw <store | vdecompress)
-	done
-	vconvert --from=$f --into=lzv --to=lzvolt --exact <store | vconvert --to=lz4 --into=$f |
-		cmp - store
-}

@@ -404,16 +404,44 @@ static void check_spare(void)
 	check_block((uint8_t *)block, len, (uint8_t *)raw, n);
 }
 
-/* A switch that two bytes can't address: 65,536 bytes, most of them noise. */
+/* One sequence of a block by hand: literals, then 4 bytes from `offset` back. */
+static size_t put_sequence(uint8_t *block, uint8_t *raw, size_t *n, size_t literals,
+			   size_t offset)
+{
+	size_t at = 1, left;
+
+	block[0] = (uint8_t)(literals < 15 ? literals << 4 : 0xf0);
+	if (literals >= 15) {
+		for (left = literals - 15; left >= 255; left -= 255)
+			block[at++] = 255;
+		block[at++] = (uint8_t)left;
+	}
+	for (; literals; literals--)
+		raw[(*n)++] = block[at++] = (uint8_t)next_random();
+	if (!offset)
+		return at;
+	little_put(block + at, offset, 2);
+	for (int i = 0; i < 4; i++, ++*n)
+		raw[*n] = raw[*n - offset];
+	return at + 2;
+}
+
+/*
+ * A value of at most 64 KiB says its switch in two bytes.  Wide tokens lose here
+ * until behind byte 65,535 of the block, and would win from there on.
+ */
 static void check_reach(void)
 {
-	size_t n = 65536, cap = LZ4_COMPRESSBOUND(65536), i;
-	uint8_t *raw = room(n), *block = room(cap);
-	int len;
+	size_t n = 0, len, i;
+	uint8_t *raw = room(65536), *block = room(70000);
 
-	for (i = 0; i < n; i++)
-		raw[i] = i < 65300 || i % 9 == 0 ? (uint8_t)next_random() : raw[i - 17];
-	len = LZ4_compress_HC((char *)raw, (char *)block, (int)n, (int)cap, 9);
+	len = put_sequence(block, raw, &n, 65200, 1000);
+	for (i = 0; i < 20; i++)
+		len += put_sequence(block + len, raw, &n, 4, 1000 + 7 * i);
+	while (n < 65510)
+		len += put_sequence(block + len, raw, &n, 1, 1000);
+	len += put_sequence(block + len, raw, &n, 12, 0);
+	CHECK(len > 65536 && n <= 65536);
 	check_block(block, len, raw, n);
 	free(raw);
 	free(block);
