@@ -28,22 +28,23 @@ WITHOUT ?=
 # Codec libraries are linked in where their archive is installed: binding a
 # dozen shared ones takes longer than packing a small file.  SHARED=1 takes
 # the shared ones, as distributions want it.  libzstd stays shared: only that
-# build of it has worker threads in Debian; isa-l has no archive there.  A start
-# is 1.0 ms then, lz4's 0.7; nothing was gained by lazy or early binding, a fixed
-# address (-no-pie), no relro.  All in archives, -static, would be 0.6.
+# build of it has worker threads in Debian; isa-l has no archive there, and
+# libm's serves static programs only: filters/late.h loads these three when a
+# function of theirs is called first.
 SHARED ?=
 archived = $(if $(SHARED),,$(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)))
 lib = $(foreach l,$(1),$(if $(call archived,$l),-l:lib$l.a,-l$l))
-isal_libs := $(call lib,isal)
+isal_libs := -lisal
 deflate_libs := $(call lib,deflate)
 brotli_libs := $(call lib,brotlienc brotlidec brotlicommon)
 lzma_libs := $(call lib,lzma)
 bzip2_libs := $(call lib,bz2)
 optional := isal deflate brotli archive lzma bzip2
 with := $(filter-out $(WITHOUT),$(optional))
-LIBS := -lzstd $(call lib,lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lm -ldl
+LIBS := -Wl,--as-needed $(call lib,lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lzstd -lm -ldl
 
-left_out := $(foreach l,$(WITHOUT),filters/$(l).c $(wildcard filters/$(l)_*.c))
+left_out := $(foreach l,$(WITHOUT),filters/$(l).c $(wildcard filters/$(l)_*.c)) \
+	$(if $(SHARED),$(wildcard filters/*_late.c))
 cmd_src := $(wildcard cmd/*.c)
 filters_src := $(filter-out $(left_out),$(wildcard filters/*.c)) \
 	$(foreach l,$(WITHOUT),$(wildcard filters/without/$(l).c)) $(wildcard asm/digest*.c)

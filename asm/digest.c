@@ -7,14 +7,35 @@
  * Zen 3).
  */
 #include "digest.h"
+#include "kernel.h"
 
 #include <xxhash.h>
 
-uint64_t digest64(const void *p, size_t n)
+typedef uint64_t digest_fn(const void *p, size_t n);
+
+static uint64_t digest64_plain(const void *p, size_t n)
+{
+	return XXH3_64bits(p, n);
+}
+
+/* libgcc's own test would read CPUID at every start of the program. */
+static digest_fn *choose(void)
 {
 #if defined(__x86_64__)
-	if (__builtin_cpu_supports("avx2"))
-		return digest64_avx2(p, n);
+	if (cpu_read().have & CPU_AVX2)
+		return digest64_avx2;
 #endif
-	return XXH3_64bits(p, n);
+	return digest64_plain;
+}
+
+uint64_t digest64(const void *p, size_t n)
+{
+	static digest_fn *chosen;
+	digest_fn *f = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+
+	if (!f) {
+		f = choose();
+		__atomic_store_n(&chosen, f, __ATOMIC_RELAXED);
+	}
+	return f(p, n);
 }

@@ -17,6 +17,7 @@
 
 #include "archive_tar.h"
 #include "cmd.h"
+#include "late.h"
 #include "lzvolt.h"
 
 /* Every applet; a new one is one row here. */
@@ -48,6 +49,12 @@ static const struct applet *applet_find(const char *name)
 		if (!strcmp(applets[i]->name, name))
 			return applets[i];
 	return NULL;
+}
+
+/* The one message that a worker may give: nothing comes behind it. */
+static void library_missing(const char *why)
+{
+	die("%s", why);
 }
 
 static int applet_run(const struct applet *a, int argc, char **argv)
@@ -157,6 +164,7 @@ int main(int argc, char **argv)
 	if (!argc)
 		return STATUS_ERROR;
 	descriptors_fill();
+	late_missing = library_missing;
 	a = applet_find(slash ? slash + 1 : argv[0]);
 	if (a)
 		return applet_run(a, argc, argv);

@@ -90,8 +90,11 @@ void progress_listen(void)
 
 void progress_start(const char *file, uint64_t expected)
 {
-	snprintf(current, sizeof(current), "%s", file);
-	say_clean(current, strlen(current));
+	size_t n = strnlen(file, sizeof(current) - 1);
+
+	memcpy(current, file, n);
+	current[n] = 0;
+	say_clean(current, n);
 	bytes_in = bytes_out = 0;
 	bytes_expected = expected;
 	drawing = wanted();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signals.c - what happens to our outputs when a signal ends us
+ * signals.c - what happens to our outputs when a signal ends us, or an exit()
  *
  * The handler removes every guarded file, puts the default action back and
  * sends the signal again, so that the parent sees how we ended.  A signal that
@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -35,14 +36,19 @@ static void deadly_set(sigset_t *set)
 		sigaddset(set, deadly[i]);
 }
 
+static void guarded_remove(void)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (in_use[i])
+			unlink(guarded[i]);
+}
+
 static void on_signal(int sig)
 {
 	struct sigaction dfl = { .sa_handler = SIG_DFL };
 	sigset_t set;
 
-	for (int i = 0; i < SLOTS; i++)
-		if (in_use[i])
-			unlink(guarded[i]);
+	guarded_remove();
 	sigaction(sig, &dfl, NULL);
 	sigemptyset(&set);
 	sigaddset(&set, sig);
@@ -54,6 +60,7 @@ void signals_start(void)
 {
 	struct sigaction now, ours = { .sa_handler = on_signal };
 
+	atexit(guarded_remove);
 	deadly_set(&ours.sa_mask);
 	for (size_t i = 0; i < DEADLY; i++)
 		if (!sigaction(deadly[i], NULL, &now) && now.sa_handler != SIG_IGN)

@@ -238,7 +238,7 @@ static void finish(struct run *r)
 	s->seconds = clock_seconds() - s->seconds;
 	if (s->err.code)
 		say_failure(r->in.name, &s->err);
-	else
+	else if (say_level >= SAY_NOTES)
 		say_note(r->in.name, "%s -> %s (%s %d, %.2f %%)",
 			 format_size(a, s->raw), format_size(b, s->packed), s->format,
 			 s->level, s->raw ? 100.0 * (double)s->packed / (double)s->raw : 0.0);

@@ -235,7 +235,7 @@ static void report(const struct run *r)
 		report_json(r);
 	else if (unpack_options.list && !r->err.code)
 		listing_print(&r->list, r->in.name);
-	else if (!r->err.code)
+	else if (!r->err.code && say_level >= SAY_NOTES)
 		say_note(r->in.name, "%s -> %s (%s)", format_size(a, r->list.packed),
 			 format_size(b, r->sink.total),
 			 r->unpack.passed ? "passed through" : r->list.formats);

@@ -14,17 +14,29 @@
 
 /* --- zlib's packer --- */
 
-/* memLevel 9 lets blocks be twice as long as the default 8: a little smaller. */
-static void *zlib_packer_open(int level)
+static z_stream *zlib_open(int level, int window_bits, int mem_level)
 {
 	z_stream *z = calloc(1, sizeof(*z));
 
-	if (z && deflateInit2(z, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL,
+	if (z && deflateInit2(z, level, Z_DEFLATED, -window_bits, mem_level,
 			      Z_DEFAULT_STRATEGY) != Z_OK) {
 		free(z);
 		z = NULL;
 	}
 	return z;
+}
+
+/* memLevel 9 lets blocks be twice as long as the default 8: a little smaller. */
+static void *zlib_packer_open(int level)
+{
+	return zlib_open(level, MAX_WBITS, MAX_MEM_LEVEL);
+}
+
+/* The best level takes no longer here. */
+static void *small_packer_open(int level)
+{
+	(void)level;
+	return zlib_open(Z_BEST_COMPRESSION, FLATE_SMALL_BITS, FLATE_SMALL_BITS - 6);
 }
 
 static size_t zlib_packer_pack(void *state, const struct block *b,
@@ -56,6 +68,13 @@ static void zlib_packer_close(void *state)
 const struct flate_packer flate_zlib = {
 	.library = "zlib",
 	.open = zlib_packer_open,
+	.pack = zlib_packer_pack,
+	.close = zlib_packer_close,
+};
+
+const struct flate_packer flate_small = {
+	.library = "zlib",
+	.open = small_packer_open,
 	.pack = zlib_packer_pack,
 	.close = zlib_packer_close,
 };

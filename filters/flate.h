@@ -28,6 +28,16 @@ struct flate_packer {
 	void (*close)(void *state);
 };
 extern const struct flate_packer flate_zlib;
+
+/*
+ * For a whole stream of at most FLATE_SMALL bytes: zlib in 22 KiB, where
+ * libdeflate clears 200 KiB and isa-l must be loaded.  Its output is 0.8 %
+ * smaller than libdeflate's level 6 at 100 bytes, 0.5 % larger at 800.
+ */
+#define FLATE_SMALL_BITS 10
+#define FLATE_SMALL ((size_t)1 << FLATE_SMALL_BITS)
+extern const struct flate_packer flate_small;
+
 extern const struct flate_packer *const flate_isal;	/* NULL without isa-l */
 extern const struct flate_packer *const flate_libdeflate;	/* ... */
 

@@ -55,6 +55,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#define SMALLEST	((size_t)512)	/* less is always tried */
 #define WINDOW		16u
 #define WINDOWS_MAX	512u	/* 8 KiB, and as much in runs */
 #define SAMPLE_SHARE	16u	/* at most one byte in so many is touched */
@@ -235,15 +236,13 @@ static bool windows_take(struct sample *s, const uint8_t *p, size_t n,
 	return true;
 }
 
-bool probe_incompressible(const uint8_t *p, size_t n)
+static __attribute__((noinline)) bool incompressible(const uint8_t *p, size_t n)
 {
 	uint32_t windows = n / SAMPLE_SHARE / WINDOW;
 	struct runs runs;
 	struct sample s;
 	size_t sampled;
 
-	if (n < 512)
-		return false;
 	if (n >= RUNS_FROM)
 		windows /= 2;
 	if (windows > WINDOWS_MAX)
@@ -255,4 +254,10 @@ bool probe_incompressible(const uint8_t *p, size_t n)
 		grams_enter(&s, p + run_start(&runs, i), runs.len);
 	return windows_take(&s, p, n, windows, &runs) && !sample_is_plain(&s) &&
 	       !echoes_save(&s, n, sampled);
+}
+
+/* Apart, so that a small input doesn't touch the stack that the samples take. */
+bool probe_incompressible(const uint8_t *p, size_t n)
+{
+	return n >= SMALLEST && incompressible(p, n);
 }

@@ -154,10 +154,16 @@ struct flate_pack {
 	uint64_t length;
 };
 
+/* A packer whose state is opened when a block wants it. */
+struct engine {
+	const struct flate_packer *packer;
+	void *state;
+};
+
 struct flate_worker {
 	const struct wrapper *wrapper;
-	const struct flate_packer *engine;
-	void *state;
+	struct engine plain, small;
+	int level;
 	bool probe, refuse;
 };
 
@@ -204,8 +210,10 @@ static void flate_worker_close(void *worker)
 {
 	struct flate_worker *w = worker;
 
-	if (w->state)
-		w->engine->close(w->state);
+	if (w->plain.state)
+		w->plain.packer->close(w->plain.state);
+	if (w->small.state)
+		w->small.packer->close(w->small.state);
 	free(w);
 }
 
@@ -214,25 +222,39 @@ static void *flate_worker_open(const struct wrapper *wrapper,
 			       struct filter_error *err)
 {
 	int level = filter_level(wrapper->filter, p);
-	const struct flate_packer *engine = flate_engine(level);
+	const struct flate_packer *packer = flate_engine(level);
 	struct flate_worker *w;
 
-	if (!engine) {
+	if (!packer) {
 		filter_fail(err, FILTER_E_UNSUPPORTED, SIZE_UNKNOWN,
 			    "levels above 9 need libdeflate, which is not built in");
 		return NULL;
 	}
-	w = calloc(1, sizeof(*w));
-	if (!w || !(w->state = engine->open(level))) {
-		free(w);
+	w = malloc(sizeof(*w));
+	if (!w) {
 		coder_no_memory(err);
 		return NULL;
 	}
-	w->wrapper = wrapper;
-	w->engine = engine;
-	w->probe = p->probe;
-	w->refuse = p->refuse;
+	*w = (struct flate_worker){
+		.wrapper = wrapper,
+		.plain.packer = packer,
+		.small.packer = level <= 9 ? &flate_small : packer,
+		.level = level,
+		.probe = p->probe,
+		.refuse = p->refuse,
+	};
 	return w;
+}
+
+/* The block's engine, opened; NULL = no memory. */
+static struct engine *engine_for(struct flate_worker *w, const struct block *b)
+{
+	bool small = b->last && !b->offset && b->src_len <= FLATE_SMALL;
+	struct engine *e = small ? &w->small : &w->plain;
+
+	if (!e->state)
+		e->state = e->packer->open(w->level);
+	return e->state ? e : NULL;
 }
 
 static ptrdiff_t flate_pack_head(void *state, uint8_t *dst,
@@ -250,15 +272,17 @@ static int flate_pack_block(void *worker, struct block *b,
 	struct flate_worker *w = worker;
 	size_t stored = flate_store_size(b->src_len, b->last);
 	bool store = w->probe && probe_incompressible(b->src, b->src_len);
+	struct engine *e = store ? NULL : engine_for(w, b);
 
 	if (store && w->refuse && !b->offset)
 		return filter_fail(err, FILTER_E_REFUSED, 0,
 				   "not worth packing");
+	if (!store && !e)
+		return coder_no_memory(err);
 	b->check = w->wrapper->sum(w->wrapper->sum_start, b->src, b->src_len);
 	b->dst_len = 0;
-	if (!store)
-		b->dst_len = w->engine->pack(w->state, b, b->dst,
-					     stored + ENGINE_SLACK);
+	if (e)
+		b->dst_len = e->packer->pack(e->state, b, b->dst, stored + ENGINE_SLACK);
 	if (!b->dst_len || (b->dst_len > stored && b->src_len))
 		b->dst_len = flate_store(b->src, b->src_len, b->last, b->dst);
 	return FILTER_OK;

@@ -230,3 +230,36 @@ load helper
 	unshare -m sh -c "$at exec vcompress -F zstd -19 --long=27 -o x a"
 	vdecompress -c x | cmp - a
 }
+
+# What a start loads beside libc costs every small file; a library that is called
+# late and isn't there must not leave a temporary file behind.
+@test "libraries without an archive are loaded when first called" {
+	needs readelf
+	if readelf -d "$(command -v vcompress)" | grep -q 'NEEDED.*libzstd'; then
+		skip "linked with shared libraries"
+	fi
+	mkdir bad out
+	echo "no library" >bad/libzstd.so.1
+	seq 100 >a
+	(
+		export LD_LIBRARY_PATH=$PWD/bad
+		for f in lz4 gzip lzv; do vcompress -F "$f" <a | vdecompress | cmp - a; done
+		status_is 1 vcompress -F zstd -o out/a.zst a
+	)
+	grep -q 'libzstd\.so\.1' stderr
+	[ -z "$(ls -A out)" ]
+}
+
+@test "gzip of a small input: other readers, levels, and where the small engine ends" {
+	needs python3
+	for n in 0 1 100 1023 1024 1025 3000; do
+		seq 900 >all; head -c "$n" all >a
+		for level in 1 6 9; do
+			vcompress -F gzip -"$level" <a >a.gz
+			gzip -dc a.gz | cmp - a
+		done
+		vcompress -F zlib <a | python3 -c 'import sys, zlib
+d = sys.stdin.buffer.read()
+sys.stdout.buffer.write(zlib.decompress(d))' | cmp - a
+	done
+}
