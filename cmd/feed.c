@@ -191,6 +191,9 @@ static ptrdiff_t feed_pull(struct source *src, const uint8_t **data)
 	return f->running ? next_running(f, data) : next_plain(f, data);
 }
 
+/* The last feed's first chunk, for the next file. */
+static uint8_t *spare;
+
 int feed_open(struct feed *f, struct input *in, int threads, int flush_ms,
 	      bool eager)
 {
@@ -200,7 +203,8 @@ int feed_open(struct feed *f, struct input *in, int threads, int flush_ms,
 		.in = in, .threads = threads, .flush_ms = flush_ms, .eager = eager,
 	};
 	source_init(&f->src, feed_pull);
-	f->first = malloc(CHUNK_SIZE);
+	f->first = spare ? spare : malloc(CHUNK_SIZE);
+	spare = NULL;
 	if (!f->first)
 		return -ENOMEM;
 	n = fill_chunk(f, f->first, CHUNK_SIZE, &f->after);
@@ -403,7 +407,9 @@ void feed_close(struct feed *f)
 	}
 	if (f->digest)
 		XXH3_freeState(f->digest);
-	if (!f->borrowed)
+	if (!f->borrowed && !spare)
+		spare = f->first;
+	else if (!f->borrowed)
 		free(f->first);
 	free(f->back);
 }

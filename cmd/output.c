@@ -118,9 +118,10 @@ static int open_file(struct output *out, const char *path,
 		     const struct output_options *o)
 {
 	struct stat st;
+	bool is_there = !lstat(path, &st), is_link = is_there && S_ISLNK(st.st_mode);
 	int err;
 
-	if (!stat(path, &st)) {
+	if (is_there && (!is_link || !stat(path, &st))) {
 		if (o->source && !o->in_place && S_ISREG(st.st_mode) &&
 		    same_file(&st, &o->source->st)) {
 			say_error(path, "is both input and output");
@@ -131,10 +132,11 @@ static int open_file(struct output *out, const char *path,
 		if (!S_ISREG(st.st_mode))
 			return open_in_place(out, path);
 	}
-	if (!lstat(path, &st) && !may_replace(path, o))
+	if (is_there && !may_replace(path, o))
 		return -1;
 	/* Through a symbolic link, so that the link stays one. */
-	out->path = realpath(path, NULL);
+	if (is_link)
+		out->path = realpath(path, NULL);
 	if (!out->path)
 		out->path = strdup(path);
 	err = out->path ? open_temporary(out) : -ENOMEM;
@@ -288,10 +290,12 @@ static int take_after(int fd, const struct input *source)
 	if (!source || !source->path || !source->regular)
 		return fchmod(fd, 0666 & ~umask_now()) ? -errno : 0;
 	mode = source->st.st_mode & 0777;
-	if (fchown(fd, (uid_t)-1, source->st.st_gid))
-		mode &= (mode >> 3) | 0707;	/* what others may, our group may */
-	if (fchown(fd, source->st.st_uid, (gid_t)-1) && errno != EPERM)
-		return -errno;
+	if (fchown(fd, source->st.st_uid, source->st.st_gid)) {
+		if (fchown(fd, (uid_t)-1, source->st.st_gid))
+			mode &= (mode >> 3) | 0707;	/* what others may, our group may */
+		if (fchown(fd, source->st.st_uid, (gid_t)-1) && errno != EPERM)
+			return -errno;
+	}
 	if (fchmod(fd, mode))
 		return -errno;
 	times[0] = source->st.st_atim;

@@ -230,20 +230,20 @@ static int run_open(struct run *r, const struct pipeline *p, void *ctx, int jobs
 	pthread_cond_init(&r->room, NULL);
 	pthread_cond_init(&r->work, NULL);
 	pthread_cond_init(&r->ready, NULL);
-	r->slots = calloc((size_t)jobs, p->job_size);
-	r->opened = calloc((size_t)jobs, sizeof(*r->opened));
-	r->done = calloc((size_t)jobs, sizeof(*r->done));
-	return r->slots && r->opened && r->done ? 0 : -1;
+	r->slots = calloc((size_t)jobs, p->job_size + sizeof(*r->opened) + sizeof(*r->done));
+	if (!r->slots)
+		return -1;
+	r->opened = (bool *)(r->slots + (size_t)jobs * p->job_size);
+	r->done = r->opened + jobs;
+	return 0;
 }
 
 static void run_close(struct run *r)
 {
-	for (int i = 0; r->opened && i < r->jobs; i++)
+	for (int i = 0; r->slots && i < r->jobs; i++)
 		if (r->opened[i] && r->p->job_close)
 			r->p->job_close(r->ctx, slot(r, (uint64_t)i));
 	free(r->slots);
-	free(r->opened);
-	free(r->done);
 	pthread_mutex_destroy(&r->lock);
 	pthread_cond_destroy(&r->room);
 	pthread_cond_destroy(&r->work);

@@ -75,7 +75,11 @@ static void on_usr1(int sig)
 
 static bool wanted(void)
 {
-	if (!isatty(STDERR_FILENO) || !common.progress)
+	static int terminal = -1;
+
+	if (terminal < 0)
+		terminal = isatty(STDERR_FILENO);
+	if (!terminal || !common.progress)
 		return false;
 	return common.progress > 0 || say_level >= SAY_WARNINGS;
 }

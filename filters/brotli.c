@@ -11,6 +11,14 @@
  * extension that --long asks for) are always accepted.  Shared dictionaries
  * came with brotli 1.1; this row doesn't offer them, so that it builds with
  * every release.
+ *
+ * Unpacking is one loop of libbrotlidec's: 94 % of the CPU time from a file, 2 %
+ * copying (perf, tar at quality 5), so that overlapping with reading and writing
+ * is all there is to gain, 2 to 20 %.  Tried in vain on 200 MB: huge pages under
+ * its window; input in pieces of 8, 32 or 64 KiB, after which it hands out what is
+ * in the cache still; taking its output in place (BrotliDecoderTakeOutput) needs
+ * the same copy, since it lies there only until the next call; larger chunks; a
+ * reading thread for files.
  */
 #include "brotli_codec.h"
 #include "codecs.h"

@@ -110,14 +110,14 @@ struct lzv_group {
 
 /* The index that a writer builds or a reader has read. */
 struct lzv_index {
-	struct lzv_group *group;	/* LZV_GROUPS_MAX of them */
-	size_t count;
+	struct lzv_group *group;
+	size_t count, group_cap;	/* at most LZV_GROUPS_MAX */
 	uint64_t group_min;		/* span after which a new one begins */
 	uint32_t *key;			/* low 32 bits of a key's XXH3-64 */
 	size_t key_count, key_cap;
 	bool keyed, full;		/* full: too many keys, none are kept */
 };
-int lzv_index_open(struct lzv_index *x);
+void lzv_index_open(struct lzv_index *x);
 void lzv_index_close(struct lzv_index *x);
 uint32_t lzv_key_hash(const uint8_t *key, size_t n);
 /* Notes an item of `span` bytes with all that stood before it. */

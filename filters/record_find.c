@@ -119,8 +119,7 @@ int lzv_find_open(struct lzv_find *f, const struct lzv_file *file,
 	if (flags < 0)
 		return flags;
 	f->flags = flags;
-	if (lzv_index_open(&f->index))
-		return no_memory(err);
+	lzv_index_open(&f->index);
 	return find_index(f, err);
 }
 

@@ -29,12 +29,10 @@
 
 static const uint8_t magic[4] = { 0xf5, 'L', 'Z', 'I' };
 
-int lzv_index_open(struct lzv_index *x)
+void lzv_index_open(struct lzv_index *x)
 {
 	memset(x, 0, sizeof(*x));
 	x->group_min = GROUP_SPAN;
-	x->group = calloc(LZV_GROUPS_MAX, sizeof(*x->group));
-	return x->group ? 0 : FILTER_E_MEMORY;
 }
 
 void lzv_index_close(struct lzv_index *x)
@@ -65,10 +63,21 @@ static void groups_halve(struct lzv_index *x)
 	x->group_min *= 2;
 }
 
+static int groups_make(struct lzv_index *x, size_t cap)
+{
+	struct lzv_group *more = realloc(x->group, cap * sizeof(*more));
+
+	if (!more)
+		return FILTER_E_MEMORY;
+	x->group = more;
+	x->group_cap = cap;
+	return 0;
+}
+
 /* One hash a record, 0 for a record without a key. */
 static int key_add(struct lzv_index *x, const struct lzv_item *it)
 {
-	size_t cap = x->key_cap ? 2 * x->key_cap : 1024;
+	size_t cap = x->key_cap ? 2 * x->key_cap : 16;
 	uint32_t *more;
 
 	x->keyed |= it->has_key;
@@ -97,6 +106,9 @@ int lzv_index_add(struct lzv_index *x, const struct lzv_item *it, uint64_t span,
 	if (!g || (starts_record && g->span >= x->group_min)) {
 		if (x->count == LZV_GROUPS_MAX)
 			groups_halve(x);
+		if (x->count == x->group_cap &&
+		    groups_make(x, x->group_cap ? 2 * x->group_cap : 16))
+			return FILTER_E_MEMORY;
 		g = &x->group[x->count++];
 		*g = (struct lzv_group){ .width = width };
 	}
@@ -195,28 +207,33 @@ static bool group_get(const uint8_t **p, const uint8_t *end, unsigned flags,
 	return width <= LZV_WIDTH_MAX;
 }
 
-static bool groups_get(struct lzv_index *x, const uint8_t **p,
-		       const uint8_t *end, unsigned flags)
+/* 0, or FILTER_E_CORRUPT, FILTER_E_MEMORY. */
+static int groups_get(struct lzv_index *x, const uint8_t **p,
+		      const uint8_t *end, unsigned flags)
 {
 	uint64_t count, records = 0, span = 0;
 	size_t i;
 
 	if (!take(p, end, &count) || count > LZV_GROUPS_MAX)
-		return false;
+		return FILTER_E_CORRUPT;
+	if (groups_make(x, (size_t)count + 1))
+		return FILTER_E_MEMORY;
 	for (i = 0; i < count; i++) {
 		struct lzv_group *g = &x->group[i];
 
 		if (!group_get(p, end, flags, g) ||
 		    __builtin_add_overflow(span, g->span, &span) ||
 		    __builtin_add_overflow(records, g->records, &records))
-			return false;
+			return FILTER_E_CORRUPT;
 	}
 	x->count = count;
 	x->keyed = flags & HAS_KEYS;
 	if (!x->keyed)
-		return *p == end;
+		return *p == end ? 0 : FILTER_E_CORRUPT;
 	x->key_count = (end - *p) / 4;
-	return (uint64_t)(end - *p) == records * 4 && records <= KEYS_MAX;
+	if ((uint64_t)(end - *p) != records * 4 || records > KEYS_MAX)
+		return FILTER_E_CORRUPT;
+	return 0;
 }
 
 static int keys_get(struct lzv_index *x, const uint8_t *p)
@@ -244,14 +261,17 @@ int lzv_index_get(struct lzv_index *x, const uint8_t *p, size_t n,
 {
 	const uint8_t *at = p + 1;
 	const uint8_t *end;
+	int code = FILTER_E_CORRUPT;
 
 	if (!lzv_index_intact(p, n))
 		return filter_fail(err, FILTER_E_CHECK, offset,
 				   "index doesn't match its check");
 	end = p + n - 4;
-	if ((p[0] & ~(HAS_KEYS | HAS_WIDTHS)) || !groups_get(x, &at, end, p[0]))
-		return filter_fail(err, FILTER_E_CORRUPT, offset, "malformed index");
-	if (keys_get(x, at))
+	if (!(p[0] & ~(HAS_KEYS | HAS_WIDTHS)))
+		code = groups_get(x, &at, end, p[0]);
+	if (code == FILTER_E_CORRUPT)
+		return filter_fail(err, code, offset, "malformed index");
+	if (code || keys_get(x, at))
 		return filter_fail(err, FILTER_E_MEMORY, offset, "no memory for the index");
 	return 0;
 }

@@ -112,10 +112,11 @@ struct lzv_writer *lzv_writer_open(unsigned flags)
 	if (!w)
 		return NULL;
 	w->l.sum = XXH3_createState();
-	if (!w->l.sum || ((flags & LZV_INDEXED) && lzv_index_open(&w->index))) {
-		lzv_writer_close(w);
+	if (!w->l.sum) {
+		free(w);
 		return NULL;
 	}
+	lzv_index_open(&w->index);
 	ledger_reset(&w->l);
 	w->l.flags = flags;
 	return w;

