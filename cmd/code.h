@@ -45,6 +45,14 @@ struct pack {
 /* 0 or the error's code with *err filled.  The caller closes the sink. */
 int pack_run(const struct pack *p, struct filter_error *err);
 
+/* A part of a damaged input that gave nothing. */
+struct loss {
+	uint64_t from, to;	/* offsets in the input */
+	uint64_t output;	/* decoded bytes in front of it; of those, the last */
+	uint64_t unchecked;	/* ... so many are of a member that wasn't checked */
+	struct filter_error err;	/* why, and where that was noticed */
+};
+
 enum trailing { TRAILING_ERROR, TRAILING_WARN, TRAILING_IGNORE };
 
 struct unpack {
@@ -63,6 +71,9 @@ struct unpack {
 	XXH3_state_t *digest;	/* of all that was decoded, or NULL */
 	/* Called for every member that was decoded or skipped; or NULL. */
 	void (*member)(void *ctx, const struct member *m);
+	/* Not NULL: damage doesn't end the run, and what it cost is told.  For
+	   one thread. */
+	void (*lost)(void *ctx, const struct loss *l);
 	void *ctx;
 	/* results */
 	uint64_t members;	/* decoded ones */
@@ -91,6 +102,16 @@ int unpack_blocks(struct unpack *u, const struct unpack_ops *ops, bool whole,
 void unpack_tell(struct unpack *u, const struct member *m);
 /* unpack_skip.c: reads past the skippable frame of len bytes that comes next. */
 int unpack_skip(struct unpack *u, uint64_t len, struct filter_error *err);
+/*
+ * unpack_salvage.c: is that damage, and the run one that goes on behind it?
+ * A member of m->format (NULL: of no known one) that began at m->offset and gave
+ * m->raw bytes ended with *err: searches the next one, tells the loss, clears
+ * *err.  padding: zeros up to the end are none.  1, or the code of an error in
+ * reading.
+ */
+bool unpack_salvageable(const struct unpack *u, const struct filter_error *err);
+int unpack_salvage(struct unpack *u, const struct member *m, bool padding,
+		   struct filter_error *err);
 /* Checks the limits and gives out decoded bytes; in: packed bytes so far. */
 int unpack_deliver(struct unpack *u, const uint8_t *data, size_t n, uint64_t in,
 		   struct filter_error *err);

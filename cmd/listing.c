@@ -64,10 +64,30 @@ void listing_add(struct listing *l, const struct member *m)
 	add_format(l, m->format);
 }
 
+void listing_lost(struct listing *l, const char *name, const struct loss *loss)
+{
+	char unchecked[64] = "";
+
+	if (loss->unchecked)
+		snprintf(unchecked, sizeof(unchecked), ", the last %llu unchecked",
+			 (unsigned long long)loss->unchecked);
+	say_error(name, "lost: bytes %llu to %llu of the input, behind %llu of output%s: %s",
+		  (unsigned long long)loss->from, (unsigned long long)loss->to,
+		  (unsigned long long)loss->output, unchecked, loss->err.what);
+	if (common.json && !l->lost)
+		l->lost = malloc(LOSSES_KEPT * sizeof(*l->lost));
+	if (l->lost && l->losses < LOSSES_KEPT)
+		l->lost[l->losses] = *loss;
+	l->losses++;
+	l->lost_bytes += loss->to - loss->from;
+}
+
 void listing_free(struct listing *l)
 {
 	free(l->each);
+	free(l->lost);
 	l->each = NULL;
+	l->lost = NULL;
 }
 
 static double ratio(uint64_t raw, uint64_t packed)
@@ -126,6 +146,23 @@ static void json_member(struct json *j, const struct member *m)
 	json_close(j, '}');
 }
 
+static void json_losses(const struct listing *l, struct json *j)
+{
+	json_number(j, "losses", l->losses);
+	json_number(j, "lost_bytes", l->lost_bytes);
+	json_open(j, "lost", '[');
+	for (size_t i = 0; l->lost && i < l->losses && i < LOSSES_KEPT; i++) {
+		json_open(j, NULL, '{');
+		json_number(j, "from", l->lost[i].from);
+		json_number(j, "to", l->lost[i].to);
+		json_number(j, "output", l->lost[i].output);
+		json_number(j, "unchecked", l->lost[i].unchecked);
+		json_text(j, "reason", l->lost[i].err.what);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 void listing_json(const struct listing *l, struct json *j)
 {
 	json_text(j, "format", l->formats[0] ? l->formats : NULL);
@@ -138,6 +175,8 @@ void listing_json(const struct listing *l, struct json *j)
 	json_text(j, "check", l->check);
 	json_number(j, "window", l->window);
 	json_number(j, "dictionary", l->dict_id);
+	if (unpack_options.salvage)
+		json_losses(l, j);
 	if (!l->keep)
 		return;
 	json_open(j, "list", '[');

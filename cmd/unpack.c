@@ -158,8 +158,9 @@ static int members_decode(struct unpack *u, const struct filter *f,
 {
 	uint64_t at = u->feed->src.offset;
 
-	if (!f->unpack_members || u->threads < 2 || u->last != f ||
-	    u->last_raw > MEMBERS_MAX || u->budget < BLOCKS_BUDGET)
+	if (!f->unpack_members || u->budget < BLOCKS_BUDGET)
+		return 0;
+	if (!u->lost && (u->threads < 2 || u->last != f || u->last_raw > MEMBERS_MAX))
 		return 0;
 	if (unpack_blocks(u, f->unpack_members, true, NULL, err))
 		return feed_failure(u->feed, err);
@@ -203,7 +204,7 @@ static int member_decode(struct unpack *u, const struct filter *f,
 		code = pass(u, err);
 	else
 		code = member_stream(u, f, &m, err);
-	if (code)
+	if (code && !unpack_salvageable(u, err))
 		return feed_failure(u->feed, err);
 	u->single = f->flags & FILTER_SINGLE;
 	u->last = f;
@@ -211,7 +212,7 @@ static int member_decode(struct unpack *u, const struct filter *f,
 	m.packed = u->feed->src.offset - m.offset;
 	m.raw = u->sink->total - before;
 	unpack_tell(u, &m);
-	return 0;
+	return code && unpack_salvage(u, &m, false, err) < 0 ? err->code : 0;
 }
 
 /* Reads the rest; *other is set to the offset of the first byte not zero. */
@@ -278,6 +279,15 @@ static bool may_skip(const struct unpack *u)
 static int unknown(struct unpack *u, bool begun, const uint8_t *head,
 		   struct filter_error *err)
 {
+	if (u->lost && u->trailing == TRAILING_ERROR) {
+		const struct filter *f = begun ? u->last : u->forced;
+		struct member m = {
+			.format = f ? f->name : NULL, .offset = u->feed->src.offset,
+		};
+
+		filter_fail(err, FILTER_E_CORRUPT, m.offset, "bytes that belong to no format");
+		return unpack_salvage(u, &m, begun, err);
+	}
 	if (begun)
 		return trailing(u, head, err);
 	u->passed = u->pass_through;
@@ -339,8 +349,12 @@ static int step(struct unpack *u, bool *begun, struct filter_error *err)
 	}
 	if (!n && !f)
 		f = choose(u, p, 0);
-	if (!f)
-		return unknown(u, *begun, p, err);
+	if (!f) {
+		bool first = !*begun;
+
+		*begun = true;
+		return unknown(u, !first, p, err);
+	}
 	*begun = true;
 	return member_decode(u, f, p, (size_t)n, err) ? err->code : 1;
 }

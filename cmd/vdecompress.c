@@ -42,6 +42,8 @@ static const struct opt options[] = {
 		.words = trailings },
 	{ OPT_SET, 0, "pass-through", &uo->pass_through,
 		.help = "copy inputs of no format as they are", .value = 1 },
+	{ OPT_SET, 0, "salvage", &uo->salvage,
+		.help = "go on behind damage and tell what was lost", .value = 1 },
 	{ OPT_SIZE, 0, "max-output", &uo->max_output, "SIZE",
 		.help = "give up before more than this is written", .max = INT64_MAX },
 	{ OPT_SIZE, 0, "max-ratio", &uo->max_ratio, "N",
@@ -105,6 +107,8 @@ static void settle_part(void)
 		die("a part of a file is neither listed nor a reason to delete it");
 	if ((wanted || uo->records) && (uo->max_output != SIZE_UNKNOWN || uo->max_ratio))
 		die("--max-output and --max-ratio are for whole inputs");
+	if ((wanted || uo->records || uo->pass_through) && uo->salvage)
+		die("--salvage is for whole packed inputs");
 	if (wanted && !uo->out)
 		uo->to_stdout = 1;
 }

@@ -14,7 +14,7 @@ struct unpack_options {
 	uint8_t *dict;
 	size_t dict_len;
 	int test, list, force, to_stdout, remove, sync, recurse, sparse;
-	int trailing, pass_through;
+	int trailing, pass_through, salvage;
 	uint64_t max_output, max_ratio, size;
 	const char *out, *files0, *kernel, *records;
 	struct records_part part;	/* of an .lzv file */
@@ -25,8 +25,12 @@ extern struct unpack_options unpack_options;
 /* One input (path "-" = standard input).  Says what fails. */
 void unpack_file(const char *path, bool found);
 
+#define LOSSES_KEPT ((size_t)4096)
+
 /* What is known of one input: filled member by member. */
 struct listing {
+	struct loss *lost;	/* --salvage: the first LOSSES_KEPT, with --json */
+	uint64_t losses, lost_bytes;
 	uint64_t seek_frames;	/* in seek tables */
 	uint64_t members, skipped, raw, packed, blocks, window, dict_id;
 	char formats[64];	/* "zstd" or "gzip+zstd" */
@@ -37,6 +41,8 @@ struct listing {
 	bool keep;
 };
 void listing_add(struct listing *l, const struct member *m);
+/* Says and counts it. */
+void listing_lost(struct listing *l, const char *name, const struct loss *loss);
 void listing_free(struct listing *l);
 /* A row for people; the heading comes before the first. */
 void listing_print(const struct listing *l, const char *name);

@@ -110,6 +110,13 @@ static void on_member(void *ctx, const struct member *m)
 	listing_add(&r->list, m);
 }
 
+static void on_loss(void *ctx, const struct loss *l)
+{
+	struct run *r = ctx;
+
+	listing_lost(&r->list, r->in.name, l);
+}
+
 static const struct filter *hint(const struct run *r)
 {
 	const struct filter *f = r->in.path ? filter_by_suffix(r->path) : NULL;
@@ -127,13 +134,15 @@ static void prepare(struct run *r)
 	*u = (struct unpack){
 		.forced = unpack_options.filter, .hint = hint(r),
 		.feed = &r->feed, .sink = &r->sink,
-		.threads = small ? 1 : machine_threads(common.threads),
+		.threads = small || unpack_options.salvage ? 1 :
+			   machine_threads(common.threads),
 		.budget = machine_budget(common.memory),
 		.trailing = (enum trailing)unpack_options.trailing,
 		.pass_through = unpack_options.pass_through,
 		.max_output = unpack_options.max_output,
 		.max_ratio = unpack_options.max_ratio,
-		.member = on_member, .ctx = r, .ignored_at = SIZE_UNKNOWN,
+		.member = on_member, .lost = unpack_options.salvage ? on_loss : NULL,
+		.ctx = r, .ignored_at = SIZE_UNKNOWN,
 		.table_wrong = SIZE_UNKNOWN,
 	};
 	filter_params_init(&u->params);
@@ -213,7 +222,7 @@ static void report_json(const struct run *r)
 	json_number(&j, "written", r->sink.total);
 	json_bool(&j, "passed_through", r->unpack.passed);
 	json_real(&j, "seconds", clock_seconds() - r->started, 6);
-	json_bool(&j, "ok", !r->err.code);
+	json_bool(&j, "ok", !r->err.code && !r->list.losses);
 	json_error(&j, &r->err);
 	json_end(&j);
 }
@@ -231,6 +240,10 @@ static void report(const struct run *r)
 		say_warning(r->in.name, "the seek table doesn't match the frames in"
 			    " front of it (offset %llu)",
 			    (unsigned long long)r->unpack.table_wrong);
+	if (r->list.losses)
+		say_error(r->in.name, "%llu bytes of the input lost in %llu places",
+			  (unsigned long long)r->list.lost_bytes,
+			  (unsigned long long)r->list.losses);
 	if (common.json)
 		report_json(r);
 	else if (unpack_options.list && !r->err.code)
@@ -243,7 +256,7 @@ static void report(const struct run *r)
 
 static void remove_source(const struct run *r)
 {
-	if (unpack_options.remove && !r->err.code && r->in.path && r->output)
+	if (unpack_options.remove && !r->err.code && !r->list.losses && r->in.path && r->output)
 		input_delete(&r->in);
 }
 

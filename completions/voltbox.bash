@@ -25,7 +25,7 @@ _vdecompress()
 		--trailing) COMPREPLY=($(compgen -W 'error warn ignore' -- "$cur")); return;;
 	esac
 	case $cur in
-	-*) COMPREPLY=($(compgen -W ' --decompress -d --test -t --list -l --format= -F --dictionary= -D --size= --trailing= --pass-through --max-output= --max-ratio= --records= --record= --key= --range= --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --sparse --no-sparse --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
+	-*) COMPREPLY=($(compgen -W ' --decompress -d --test -t --list -l --format= -F --dictionary= -D --size= --trailing= --pass-through --salvage --max-output= --max-ratio= --records= --record= --key= --range= --kernel= --output= -o --stdout -c --keep -k --rm --no-sync --force -f --recursive -r --files0 --sparse --no-sparse --threads= -T --memory= -M --json --progress --no-progress --verbose -v --quiet -q --help -h --version' -- "$cur"))
 		case ${COMPREPLY[0]} in *=) compopt -o nospace;; esac;;
 	*) COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames;;
 	esac

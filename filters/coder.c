@@ -145,12 +145,17 @@ ptrdiff_t coder_pack(struct coder *c, coder_step *step, uint8_t *dst,
 	return c->out - dst;
 }
 
-/* Hands out what was decoded before an error, and the error behind it. */
+/*
+ * Hands out what was decoded before an error, and the error behind it.  The input
+ * that wasn't looked at stays in the source.
+ */
 static ptrdiff_t unpack_failed(struct coder *c, const uint8_t *dst, int code,
 			       const struct filter_error *err)
 {
 	ptrdiff_t n = c->out - dst;
 
+	source_unread(c->src, c->in, c->in_len);
+	c->in_len = 0;
 	if (!n)
 		return code;
 	c->failed = *err;

@@ -157,7 +157,8 @@ struct block {
 				   unpacking, right before dst */
 	uint8_t *dst;		/* in: room for the result */
 	size_t dst_cap;
-	size_t dst_len;		/* out: result */
+	size_t dst_len;		/* out: result; where unpacking fails, what came
+				   before the damage, or 0 */
 	uint64_t offset;	/* in: of src in the whole input */
 	uint64_t raw;		/* unpacking, out of split: room that dst needs */
 	uint64_t check;		/* the codec's own, from block to join */

@@ -115,12 +115,33 @@ static ptrdiff_t members_split(void *state, const uint8_t *src, size_t n,
 	return r;
 }
 
+/*
+ * Bytes that a damaged frame gives before its damage is met.  Block by block, by
+ * what the library asks for next: of more it would give all or nothing.
+ */
+static size_t members_prefix(ZSTD_DCtx *dctx, const struct block *b)
+{
+	ZSTD_inBuffer in = { b->src, 0, 0 };
+	ZSTD_outBuffer out = { b->dst, b->dst_cap, 0 };
+	size_t next = 1;
+
+	ZSTD_DCtx_reset(dctx, ZSTD_reset_session_only);
+	while (next && !ZSTD_isError(next) && in.pos == in.size && in.size < b->src_len) {
+		in.size += next < b->src_len - in.size ? next : b->src_len - in.size;
+		next = ZSTD_decompressStream(dctx, &out, &in);
+	}
+	ZSTD_DCtx_reset(dctx, ZSTD_reset_session_only);
+	return out.pos;
+}
+
 static int members_block(void *worker, struct block *b, struct filter_error *err)
 {
 	size_t r = ZSTD_decompressDCtx(worker, b->dst, b->dst_cap, b->src, b->src_len);
 
-	if (ZSTD_isError(r))
+	if (ZSTD_isError(r)) {
+		b->dst_len = members_prefix(worker, b);
 		return zstd_fail(err, b->offset, r);
+	}
 	b->dst_len = r;
 	return FILTER_OK;
 }

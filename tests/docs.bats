@@ -84,6 +84,7 @@ material() {
 	gen ndjson 60K >words.dict
 	gen noise 100K >photo.jpeg
 	vcompress -F zstd <dump.tar >dump.tar.zst
+	head -c 100000 dump.tar.zst >damaged.tar.zst
 	vcompress -F gzip <access.log >old.log.gz
 	vcompress -F zstd <image.raw >image.raw.zst
 	vcompress -F lz4-block <access.log >access.lz4b
