@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lzvolt.h"
+#include "mem.h"
 
 /* liblz4's strict decoder wants both of every block. */
 #define LZ4_LAST_LITERALS	5	/* no match reaches into these */
@@ -231,10 +232,74 @@ static inline bool sequence_write(struct token_writer *w,
 }
 
 /*
+ * A plain token and what it moves: token, 14 literals moved as 16, offset and a
+ * chain byte.  More literals are looked at on their own.
+ */
+#define PLAIN_IN	18
+#define LONG_MARGIN	24	/* chain bytes, offset, 15 that are moved too far */
+
+/*
+ * Reads a token with at most one chain byte for each length.  p has PLAIN_IN
+ * readable bytes; false: not plain, or the literals come near the end.
+ */
+static inline __attribute__((always_inline)) bool
+plain_read_even(const uint8_t *p, const uint8_t *end, struct plain *s)
+{
+	unsigned token = *p++;
+	size_t n = token >> 4;
+	size_t m = token & 15;
+
+	if (__builtin_expect(n == 15, 0)) {
+		n += *p++;
+		if (n == 15 + 255 || (size_t)(end - p) < n + LONG_MARGIN)
+			return false;
+	}
+	s->literals = p;
+	s->literal_len = n;
+	p += n;
+	s->offset = load_le16(p);
+	p += 2;
+	if (m == 15) {
+		m += *p++;
+		if (m == 15 + 255)
+			return false;
+	}
+	s->match = m;
+	s->next = p;
+	return true;
+}
+
+/*
  * Reads even sequences without looking at what they say, as long as they are
  * plain: within the input and its margin, offset in range, 12 bytes or more
  * in front of r->stop.  Leaves the reader in front of the first one that isn't.
  */
 void retoken_skip_even(struct token_reader *r);
+
+/*
+ * retoken_tail.c: a block's last decoded bytes, from its sequences alone.  The
+ * log has an entry for each that is written, the newest at its lowest address:
+ * decoded bytes before it, and where it stands, of which 32 bits do.
+ */
+#define RETOKEN_LOG	8
+
+static inline void retoken_log_put(uint8_t *entry, size_t made, const uint8_t *at)
+{
+	uint32_t v[2] = { (uint32_t)made, (uint32_t)(uintptr_t)at };
+
+	memcpy(entry, v, 4);
+	memcpy(entry + 4, v + 1, 4);
+}
+
+struct retoken_tail {
+	const uint8_t *block, *log, *log_end;
+	/* what follows the block: a match in the last 12 bytes or up to them, ... */
+	struct sequence seq[4];
+	size_t start[4];	/* decoded bytes before each */
+	size_t count;
+};
+
+/* The n <= 12 decoded bytes in front of `end`. */
+void retoken_tail_find(const struct retoken_tail *t, size_t end, uint8_t *dst, size_t n);
 
 #endif

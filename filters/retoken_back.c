@@ -6,8 +6,15 @@
  * section is written again sequence by sequence.  LZ4 has rules for the end of
  * a block that lzvolt has not (retoken.h); the first match that breaks them is
  * cut short or becomes literals, with all that follows.  At most 11 decoded
- * bytes are needed for that, the value's last ones.  They come from the caller
- * or from decoding the value once, into dst: no memory is allocated.
+ * bytes are needed for that, the value's last ones.  They come from the caller;
+ * or from the sequences themselves, by a log of where each began (retoken_tail.c)
+ * that grows down from dst's end; or, where the two meet, from decoding the
+ * value once, into dst.  No memory is allocated.
+ *
+ * The log costs a tenth where it isn't needed, and brings native values from 2.9
+ * to 4.5 x the speed of decoding and LZ4_compress_default (records, 64 KiB).
+ * Without gain here: room proven by the decoded size instead of compared (+2 %),
+ * match chains without a branch (0), entries stored by single bytes (-30 %).
  */
 #include "retoken.h"
 #include "mem.h"
@@ -18,16 +25,41 @@
 /* The tail is needed and there is no room for it behind the output. */
 #define NEED_TAIL	INT64_MAX
 
+/* Decoding less than that costs no more than a log. */
+#define LOG_SIZE	1024
+
 struct back {
 	const uint8_t *value;
 	size_t value_len;
 	struct token_reader in;		/* the section that is being read */
 	const uint8_t *wide, *wide_end;	/* the second section; null: none */
 	size_t declared;
-	uint8_t *dst;
-	struct token_writer out;
+	uint8_t *dst, *dst_end;
+	struct token_writer out;	/* ends where the log begins */
+	uint8_t *log;			/* null: not kept */
 	const uint8_t *raw_end;		/* behind TAIL_MAX decoded bytes, or null */
+	uint8_t tail[TAIL_MAX];
 };
+
+static void log_drop(struct back *b)
+{
+	b->log = NULL;
+	b->out.end = b->dst_end;
+}
+
+/* A sequence begins: this many bytes are decoded, and it will stand there. */
+static void log_put(struct back *b, size_t made, const uint8_t *at)
+{
+	if (!b->log)
+		return;
+	if (b->log - b->out.at < RETOKEN_LOG) {
+		log_drop(b);
+		return;
+	}
+	b->log -= RETOKEN_LOG;
+	retoken_log_put(b->log, made, at);
+	b->out.end = b->log;
+}
 
 static size_t little(const uint8_t *p, size_t n)
 {
@@ -66,14 +98,56 @@ static int64_t back_open(struct back *b)
 	return 0;
 }
 
+static void wide_begin(struct back *b)
+{
+	b->in.at = b->wide;
+	b->in.end = b->wide_end;
+	b->in.stop = b->declared;
+	b->in.offset = 0;
+}
+
+/* By the log: s is read and not yet written, the rest is read here. */
+static int64_t tail_trace(struct back *b, const struct sequence *s)
+{
+	struct retoken_tail t = {
+		.block = b->dst, .log = b->log, .log_end = b->dst_end,
+		.seq[0] = *s, .count = 1,
+		.start[0] = b->in.made - s->match_len - s->literal_len,
+	};
+	size_t left = b->declared - t.start[0] - s->literal_len;
+	bool wide = b->wide && b->in.stop == b->declared;
+	int64_t err = 0;
+
+	while (b->in.made < b->declared && !err) {
+		if (b->in.made == b->in.stop) {
+			wide_begin(b);
+			wide = true;
+		}
+		t.start[t.count] = b->in.made;
+		err = sequence_read(&b->in, &t.seq[t.count++],
+				    wide ? &token_wide : &token_even);
+	}
+	if (err)
+		return err;
+	left = left < TAIL_MAX ? left : LZ4_LAST_LITERALS;
+	retoken_tail_find(&t, b->declared, b->tail + TAIL_MAX - left, left);
+	b->raw_end = b->tail + TAIL_MAX;
+	return 0;
+}
+
 /* The last decoded bytes, from a decoding behind the output if there is room. */
-static int64_t tail_find(struct back *b)
+static int64_t tail_find(struct back *b, const struct sequence *s)
 {
 	size_t room = b->out.end - b->out.at;
 	int64_t n;
 
 	if (b->raw_end)
 		return 0;
+	if (b->log) {
+		n = tail_trace(b, s);
+		log_drop(b);
+		return n;
+	}
 	if (room < b->declared)
 		return NEED_TAIL;
 	n = lzvolt_decompress(b->value, b->value_len, b->out.at, room);
@@ -111,7 +185,7 @@ static int64_t tail_rewrite(struct back *b, struct sequence *s)
 	size_t left = b->declared - start;
 	struct sequence none = { 0 };
 	uint8_t tail[TAIL_MAX];
-	int64_t err = tail_find(b);
+	int64_t err = tail_find(b, s);
 
 	if (err)
 		return err;
@@ -130,11 +204,39 @@ static bool copy_even(struct back *b, const uint8_t *from, const uint8_t *to)
 	size_t n = to - from;
 
 	if (n > (size_t)(b->out.end - b->out.at))
+		log_drop(b);
+	if (n > (size_t)(b->out.end - b->out.at))
 		return false;
 	if (n)
 		memcpy(b->out.at, from, n);
 	b->out.at += n;
 	return true;
+}
+
+/* retoken_skip_even(), with a log. */
+static void even_plain(struct back *b, const uint8_t *body)
+{
+	struct token_reader *r = &b->in;
+	const uint8_t *at = r->at;
+	uint8_t *log = b->log;
+	size_t made = r->made;
+	struct plain s;
+
+	while (r->end - at > PLAIN_IN && plain_read_even(at, r->end, &s)) {
+		size_t from = made + s.literal_len;
+		size_t to = from + s.match + 4;
+
+		if (s.offset - 1U >= from || to + LZ4_MATCH_START > r->stop ||
+		    log - b->dst < RETOKEN_LOG)
+			break;
+		log -= RETOKEN_LOG;
+		retoken_log_put(log, made, b->dst + (at - body));
+		made = to;
+		at = s.next;
+	}
+	r->at = at;
+	r->made = made;
+	b->log = b->out.end = log;
 }
 
 /*
@@ -149,8 +251,12 @@ static int64_t back_even(struct back *b)
 	int64_t err;
 
 	do {
-		retoken_skip_even(&b->in);
+		if (b->log)
+			even_plain(b, from);
+		else
+			retoken_skip_even(&b->in);
 		at = b->in.at;
+		log_put(b, b->in.made, b->dst + (at - from));
 		err = sequence_read(&b->in, &s, &token_even);
 		if (err)
 			return err;
@@ -163,17 +269,15 @@ static int64_t back_even(struct back *b)
 	return b->wide ? 0 : b->out.at - b->dst;
 }
 
-/* As in retoken.c; a wide token has one more chain byte. */
-#define PLAIN_IN	24
-#define PLAIN_OUT	24
-#define LONG_MARGIN	40
+#define WIDE_IN		19	/* as PLAIN_IN, with one more chain byte */
+#define PLAIN_OUT	21
 
 /*
- * Reads a wide token with at most one chain byte for each length; p has PLAIN_IN
+ * Reads a wide token with at most one chain byte for each length; p has WIDE_IN
  * readable bytes.  False: not plain, or the literals come near the end.
  */
 static inline __attribute__((always_inline)) bool
-plain_read(const uint8_t *p, const uint8_t *end, uint32_t last, struct plain *s)
+plain_read_wide(const uint8_t *p, const uint8_t *end, uint32_t last, struct plain *s)
 {
 	unsigned token = *p++;
 	size_t n = token >> 6;
@@ -211,8 +315,8 @@ plain_write_even(uint8_t *q, const struct plain *s)
 	if (__builtin_expect(n >= 15, 0)) {
 		*q++ = (uint8_t)(15 << 4 | m);
 		*q++ = (uint8_t)(n - 15);
-		for (i = 16; i < n; i += 32)
-			move32(q + i, s->literals + i);
+		for (i = 16; i < n; i += 16)
+			move16(q + i, s->literals + i);
 	} else {
 		*q++ = (uint8_t)(n << 4 | m);
 	}
@@ -223,8 +327,12 @@ plain_write_even(uint8_t *q, const struct plain *s)
 	return q + 2 + (m == 15);
 }
 
-/* The fast loop: plain wide sequences into LZ4's tokens. */
-static void narrow_plain(struct back *b)
+/*
+ * The fast loop: plain wide sequences into LZ4's tokens.  The log's end and the
+ * output's are one check.
+ */
+static inline __attribute__((always_inline)) void
+narrow_loop(struct back *b, const bool logged)
 {
 	const uint8_t *at = b->in.at;
 	const uint8_t *end = b->in.end;
@@ -233,16 +341,21 @@ static void narrow_plain(struct back *b)
 	uint8_t *out_end = b->out.end;
 	size_t stop = b->in.stop;
 	uint32_t last = b->in.offset;
+	const size_t entry = logged ? RETOKEN_LOG : 0;
 	struct plain s;
 
-	while (end - at > PLAIN_IN && plain_read(at, end, last, &s)) {
+	while (end - at > WIDE_IN && plain_read_wide(at, end, last, &s)) {
 		size_t from = made + s.literal_len;
 		size_t to = from + s.match + 4;
 
 		if (s.offset - 1U >= from || to + LZ4_MATCH_START > stop ||
-		    (size_t)(out_end - out) < (s.literal_len <= 16 ? PLAIN_OUT :
-					       s.literal_len + LONG_MARGIN))
+		    (size_t)(out_end - out) < entry +
+		    (s.literal_len <= 16 ? PLAIN_OUT : s.literal_len + LONG_MARGIN))
 			break;
+		if (logged) {
+			out_end -= RETOKEN_LOG;
+			retoken_log_put(out_end, made, out);
+		}
 		out = plain_write_even(out, &s);
 		last = s.offset;
 		made = to;
@@ -252,6 +365,16 @@ static void narrow_plain(struct back *b)
 	b->in.made = made;
 	b->in.offset = last;
 	b->out.at = out;
+	if (logged)
+		b->log = b->out.end = out_end;
+}
+
+static void narrow_plain(struct back *b)
+{
+	if (b->log)
+		narrow_loop(b, true);
+	else
+		narrow_loop(b, false);
 }
 
 static int64_t back_wide(struct back *b)
@@ -259,17 +382,18 @@ static int64_t back_wide(struct back *b)
 	struct sequence s;
 	int64_t err;
 
-	b->in.at = b->wide;
-	b->in.end = b->wide_end;
-	b->in.stop = b->declared;
-	b->in.offset = 0;
+	wide_begin(b);
 	do {
 		narrow_plain(b);
+		log_put(b, b->in.made, b->out.at);
 		err = sequence_read(&b->in, &s, &token_wide);
 		if (err)
 			return err;
 		if (breaks_end_rules(&b->in, &s))
 			return tail_rewrite(b, &s);
+		if (sequence_write(&b->out, &s, &token_even))
+			continue;
+		log_drop(b);
 		if (!sequence_write(&b->out, &s, &token_even))
 			return LZVOLT_E_OUTPUT_TOO_SMALL;
 	} while (s.match_len);
@@ -283,6 +407,8 @@ static int64_t back_run(struct back *b, size_t dst_cap)
 	if (n)
 		return n;
 	b->out = (struct token_writer){ .at = b->dst, .end = b->dst + dst_cap };
+	b->dst_end = b->out.end;
+	b->log = b->raw_end || b->declared < LOG_SIZE ? NULL : b->out.end;
 	if (!b->declared) {
 		if (!dst_cap)
 			return LZVOLT_E_OUTPUT_TOO_SMALL;
