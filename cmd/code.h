@@ -64,6 +64,7 @@ struct unpack {
 	struct sink *sink;
 	int threads;
 	uint64_t budget;
+	bool asks_budget;	/* that is MODEST_MEMORY until a codec may need more */
 	enum trailing trailing;
 	bool pass_through;	/* input of no format goes out as it is */
 	uint64_t max_output;	/* SIZE_UNKNOWN = no limit */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "code.h"
+#include "machine.h"
 #include "report.h"
 #include "say.h"
 
@@ -16,7 +17,7 @@
 #define STRONG_MAGIC 4
 
 /* Four jobs of the largest LZ4 blocks, 4 MiB packed and as much unpacked. */
-#define BLOCKS_BUDGET ((uint64_t)64 << 20)
+#define BLOCKS_BUDGET MODEST_MEMORY
 
 /* A member of this many decoded bytes is one of a few. */
 #define MEMBERS_MAX ((uint64_t)32 << 20)
@@ -184,6 +185,18 @@ static int pass(struct unpack *u, struct filter_error *err)
 	return feed_failure(u->feed, err);
 }
 
+/*
+ * What the machine allows is asked for when a codec may take more than a modest
+ * amount: reading a dozen files of the kernel's is a seventh of a small run.
+ */
+static void settle_budget(struct unpack *u, const struct filter *f)
+{
+	if (!u->asks_budget || (f->flags & FILTER_MODEST))
+		return;
+	u->asks_budget = false;
+	u->budget = u->params.memory = machine_budget(0);
+}
+
 static int member_decode(struct unpack *u, const struct filter *f,
 			 const uint8_t *head, size_t n, struct filter_error *err)
 {
@@ -195,6 +208,7 @@ static int member_decode(struct unpack *u, const struct filter *f,
 
 	if (code)
 		return code;
+	settle_budget(u, f);
 	code = members_decode(u, f, err);
 	if (code)
 		return code < 0 ? code : 0;

@@ -125,6 +125,12 @@ static const struct filter *hint(const struct run *r)
 	       !(f->flags & FILTER_NEEDS_SIZE) ? f : NULL;
 }
 
+static bool part_wanted(void)
+{
+	return unpack_options.part.range || unpack_options.records ||
+	       records_part_wanted(&unpack_options.part);
+}
+
 static void prepare(struct run *r)
 {
 	struct unpack *u = &r->unpack;
@@ -136,7 +142,7 @@ static void prepare(struct run *r)
 		.feed = &r->feed, .sink = &r->sink,
 		.threads = small || unpack_options.salvage ? 1 :
 			   machine_threads(common.threads),
-		.budget = machine_budget(common.memory),
+		.asks_budget = small && !common.memory && !part_wanted(),
 		.trailing = (enum trailing)unpack_options.trailing,
 		.pass_through = unpack_options.pass_through,
 		.max_output = unpack_options.max_output,
@@ -145,7 +151,9 @@ static void prepare(struct run *r)
 		.ctx = r, .ignored_at = SIZE_UNKNOWN,
 		.table_wrong = SIZE_UNKNOWN,
 	};
+	u->budget = u->asks_budget ? MODEST_MEMORY : machine_budget(common.memory);
 	filter_params_init(&u->params);
+	u->params.packed = small ? whole : SIZE_UNKNOWN;
 	u->params.dict = unpack_options.dict;
 	u->params.dict_len = unpack_options.dict_len;
 	u->params.memory = u->budget;

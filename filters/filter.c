@@ -32,6 +32,7 @@ void filter_params_init(struct filter_params *p)
 		.check = -1,
 		.probe = true,
 		.size = SIZE_UNKNOWN,
+		.packed = SIZE_UNKNOWN,
 	};
 }
 

@@ -63,6 +63,8 @@ struct filter_params {
 	bool refuse;		/* ... or fail with FILTER_E_REFUSED */
 	uint64_t size;		/* packing: raw size if known; unpacking a bare
 				   block: its decoded size; or SIZE_UNKNOWN */
+	uint64_t packed;	/* unpacking: bytes of all the input if known, or
+				   SIZE_UNKNOWN */
 	uint64_t memory;	/* budget in bytes for one state; 0 = no limit */
 	size_t block_size;	/* --block-size: raw bytes a block; 0 = default */
 	const uint8_t *dict;	/* dictionary, dict_len bytes, outlives states */
@@ -245,8 +247,12 @@ enum filter_flag {
 	FILTER_FAVOR = 128,	/* --favor */
 	FILTER_TRANSPOSE = 256,	/* --transpose */
 	FILTER_BLOCK_SIZE = 512,	/* --block-size */
+	FILTER_MODEST = 2048,	/* unpacking never takes more than MODEST_MEMORY,
+				   whatever a header says */
 	FILTER_EXTERNAL = 1024,	/* only libarchive's; not asked for by name by us */
 };
+
+#define MODEST_MEMORY ((uint64_t)64 << 20)
 
 struct filter {
 	const char *name;

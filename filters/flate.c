@@ -79,6 +79,67 @@ const struct flate_packer flate_small = {
 	.close = zlib_packer_close,
 };
 
+/* --- zlib's unpacker --- */
+
+static void *zlib_unpacker_open(void)
+{
+	z_stream *z = calloc(1, sizeof(*z));
+
+	if (z && inflateInit2(z, -MAX_WBITS) != Z_OK) {
+		free(z);
+		z = NULL;
+	}
+	return z;
+}
+
+static void zlib_unpacker_reset(void *state)
+{
+	inflateReset(state);
+}
+
+/* zlib counts in 32 bits: longer spans go in pieces. */
+static uInt zlib_span(size_t n)
+{
+	return n < UINT32_MAX ? (uInt)n : UINT32_MAX;
+}
+
+static int zlib_unpacker_run(void *state, struct coder *c, const char **why)
+{
+	z_stream *z = state;
+	uInt in = zlib_span(c->in_len), out = zlib_span(c->out_len);
+	int r;
+
+	z->next_in = (z_const Bytef *)c->in;
+	z->avail_in = in;
+	z->next_out = c->out;
+	z->avail_out = out;
+	r = inflate(z, Z_NO_FLUSH);
+	c->in += in - z->avail_in;
+	c->in_len -= in - z->avail_in;
+	c->out += out - z->avail_out;
+	c->out_len -= out - z->avail_out;
+	if (r == Z_STREAM_END)
+		return CODER_DONE;
+	if (r == Z_OK || r == Z_BUF_ERROR)
+		return CODER_MORE;
+	*why = z->msg ? z->msg : "it can't be decoded";
+	return FILTER_E_CORRUPT;
+}
+
+static void zlib_unpacker_close(void *state)
+{
+	inflateEnd(state);
+	free(state);
+}
+
+const struct flate_unpacker flate_zlib_unpacker = {
+	.library = "zlib",
+	.open = zlib_unpacker_open,
+	.reset = zlib_unpacker_reset,
+	.run = zlib_unpacker_run,
+	.close = zlib_unpacker_close,
+};
+
 /* --- stored blocks: a byte, the length, its complement, the bytes --- */
 
 #define STORED_MAX ((size_t)65535)

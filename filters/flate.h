@@ -42,9 +42,9 @@ extern const struct flate_packer *const flate_isal;	/* NULL without isa-l */
 extern const struct flate_packer *const flate_libdeflate;	/* ... */
 
 /*
- * Unpacks a deflate stream: isa-l, or zlib where that is left out.  run takes
- * and gives as a coder_step and ends (CODER_DONE) with the coder's input right
- * behind the last block's last byte; on FILTER_E_CORRUPT, *why says why.
+ * Unpacks a deflate stream.  run takes and gives as a coder_step and ends
+ * (CODER_DONE) with the coder's input right behind the last block's last byte; on
+ * FILTER_E_CORRUPT, *why says why.
  */
 struct flate_unpacker {
 	const char *library;		/* its name */
@@ -53,7 +53,8 @@ struct flate_unpacker {
 	int (*run)(void *state, struct coder *c, const char **why);
 	void (*close)(void *state);
 };
-extern const struct flate_unpacker flate_unpacker;
+extern const struct flate_unpacker flate_zlib_unpacker;
+extern const struct flate_unpacker *const flate_isal_unpacker;	/* NULL without isa-l */
 
 /* Checksums by the fastest library that is built in; as zlib's own. */
 uint32_t flate_crc32(uint32_t crc, const uint8_t *p, size_t n);

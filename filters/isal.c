@@ -127,10 +127,11 @@ static int isal_unpacker_run(void *state, struct coder *c, const char **why)
 	return CODER_DONE;
 }
 
-const struct flate_unpacker flate_unpacker = {
+static const struct flate_unpacker unpacker = {
 	.library = "isa-l",
 	.open = isal_unpacker_open,
 	.reset = isal_unpacker_reset,
 	.run = isal_unpacker_run,
 	.close = free,
 };
+const struct flate_unpacker *const flate_isal_unpacker = &unpacker;

@@ -213,7 +213,7 @@ const struct filter filter_lz4 = {
 	.name = "lz4",
 	.suffix = ".lz4",
 	.tar_suffix = ".tlz4",
-	.flags = FILTER_DICT | FILTER_CHECK | FILTER_BLOCK_SIZE,
+	.flags = FILTER_DICT | FILTER_CHECK | FILTER_BLOCK_SIZE | FILTER_MODEST,
 	.level_min = -65536, .level_default = 1, .level_max = LZ4HC_CLEVEL_MAX,
 	.peek = 4,
 	.detect = lz4_detect,

@@ -394,7 +394,7 @@ const struct filter filter_gzip = {
 	.name = "gzip",
 	.suffix = ".gz .z",
 	.tar_suffix = ".tgz .taz",
-	.flags = FILTER_BLOCK_SIZE,
+	.flags = FILTER_BLOCK_SIZE | FILTER_MODEST,
 	.level_min = 0, .level_default = 6, .level_max = 12,
 	.peek = 4,
 	.detect = gzip_detect,
@@ -408,7 +408,7 @@ const struct filter filter_gzip = {
 const struct filter filter_zlib = {
 	.name = "zlib",
 	.suffix = ".zlib .zz",
-	.flags = FILTER_BLOCK_SIZE,
+	.flags = FILTER_BLOCK_SIZE | FILTER_MODEST,
 	.level_min = 0, .level_default = 6, .level_max = 12,
 	.peek = 2,
 	.detect = zlib_detect,
@@ -422,7 +422,7 @@ const struct filter filter_zlib = {
 const struct filter filter_deflate = {
 	.name = "deflate",
 	.suffix = ".deflate",
-	.flags = FILTER_HEADERLESS | FILTER_BLOCK_SIZE | FILTER_SINGLE,
+	.flags = FILTER_HEADERLESS | FILTER_BLOCK_SIZE | FILTER_SINGLE | FILTER_MODEST,
 	.level_min = 0, .level_default = 6, .level_max = 12,
 	.pack = &deflate_pack_ops,
 	.unpack = &deflate_unpack_ops,

@@ -28,7 +28,8 @@ struct wrapper {
 struct flate_unpack {
 	struct coder c;		/* first, so that the two cast */
 	const struct wrapper *wrapper;
-	void *engine;
+	const struct flate_unpacker *unpacker;
+	void *engine;		/* its state */
 	uint32_t sum;		/* of what was decoded */
 	uint32_t length;	/* ... its bytes, modulo 2^32 */
 	uint32_t window;
@@ -225,12 +226,24 @@ static void flate_unpack_start(struct flate_unpack *f, struct source *src)
 	f->headed = false;
 }
 
-static void *flate_unpack_open(const struct wrapper *wrapper, struct source *src,
+/* Before isa-l is loaded, zlib has unpacked that much. */
+#define SMALL_INPUT 8192
+
+static void *flate_unpack_open(const struct wrapper *wrapper,
+			       const struct filter_params *p, struct source *src,
 			       struct filter_error *err)
 {
 	struct flate_unpack *f = calloc(1, sizeof(*f));
 
-	if (!f || !(f->engine = flate_unpacker.open())) {
+	if (!f) {
+		coder_no_memory(err);
+		return NULL;
+	}
+	f->unpacker = flate_isal_unpacker;
+	if (p->packed <= SMALL_INPUT || !f->unpacker)
+		f->unpacker = &flate_zlib_unpacker;
+	f->engine = f->unpacker->open();
+	if (!f->engine) {
 		free(f);
 		coder_no_memory(err);
 		return NULL;
@@ -247,7 +260,7 @@ static int flate_unpack_reset(void *state, const struct filter_params *p,
 
 	(void)p;
 	(void)err;
-	flate_unpacker.reset(f->engine);
+	f->unpacker->reset(f->engine);
 	flate_unpack_start(f, f->c.src);
 	return FILTER_OK;
 }
@@ -267,7 +280,7 @@ static int flate_unpack_step(struct coder *c, enum coder_mode mode,
 			return r;
 		f->headed = true;
 	}
-	r = flate_unpacker.run(f->engine, c, &why);
+	r = f->unpacker->run(f->engine, c, &why);
 	f->sum = f->wrapper->sum(f->sum, start, (size_t)(c->out - start));
 	f->length += (uint32_t)(c->out - start);
 	if (r == FILTER_E_CORRUPT)
@@ -300,29 +313,26 @@ static void flate_unpack_close(void *state)
 {
 	struct flate_unpack *f = state;
 
-	flate_unpacker.close(f->engine);
+	f->unpacker->close(f->engine);
 	free(f);
 }
 
 static void *gzip_unpack_open(const struct filter_params *p,
 			      struct source *src, struct filter_error *err)
 {
-	(void)p;
-	return flate_unpack_open(&gzip_wrapper, src, err);
+	return flate_unpack_open(&gzip_wrapper, p, src, err);
 }
 
 static void *zlib_unpack_open(const struct filter_params *p,
 			      struct source *src, struct filter_error *err)
 {
-	(void)p;
-	return flate_unpack_open(&zlib_wrapper, src, err);
+	return flate_unpack_open(&zlib_wrapper, p, src, err);
 }
 
 static void *deflate_unpack_open(const struct filter_params *p,
 				 struct source *src, struct filter_error *err)
 {
-	(void)p;
-	return flate_unpack_open(&deflate_wrapper, src, err);
+	return flate_unpack_open(&deflate_wrapper, p, src, err);
 }
 
 #define FLATE_UNPACK_OPS(open_fn) {		\
