@@ -307,6 +307,15 @@ void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
 		enc_finish(out);
 }
 
+void enc_restart(struct enc_out *out, uint8_t *limit)
+{
+	out->src = out->src_begin;
+	out->op = out->body;
+	out->limit = limit;
+	out->in_at = out->out_at = out->chunk = out->last_off = 0;
+	out->full = false;
+}
+
 static size_t header_size(size_t len)
 {
 	return len < 1u << 6 ? 1 : len < 1u << 13 ? 2 : len < 1u << 21 ? 3 : 4;
@@ -339,19 +348,25 @@ static enum enc_favor favor_of(int level)
 	       level & LZVOLT_FAVOR_SIZE ? ENC_SIZE : ENC_BALANCE;
 }
 
+/* How much a value of src_len bytes may have in the end. */
+static size_t most_of(size_t src_len)
+{
+	size_t save = src_len >> SAVE_SHIFT;
+
+	return src_len - (save > SAVE_BYTES ? save : SAVE_BYTES);
+}
+
 /* Arguments are checked; returns as lzvolt_compress_level(). */
 static int64_t pack(void *state, const uint8_t *src, size_t src_len,
 		    uint8_t *dst, size_t dst_cap, int level)
 {
-	size_t most = src_len - (src_len >> SAVE_SHIFT);
+	size_t most = most_of(src_len);
 	size_t head = header_size(src_len);
 	struct enc_out out = {
 		.src = src, .src_begin = src, .src_end = src + src_len,
 		.favor = favor_of(level),
 	};
 
-	if (most > src_len - SAVE_BYTES)
-		most = src_len - SAVE_BYTES;
 	if (most > dst_cap)
 		most = dst_cap;
 	if (most < head)
@@ -368,6 +383,32 @@ static int64_t pack(void *state, const uint8_t *src, size_t src_len,
 	return out.op - dst;
 }
 
+/*
+ * A small value that doesn't save enough is tried a second time (enc_fast()), so
+ * what a smaller limit would do to it is no guide: it is packed as ever, elsewhere.
+ */
+static __attribute__((noinline)) int64_t
+pack_aside(void *state, const uint8_t *src, size_t src_len, uint8_t *dst,
+	   size_t dst_cap, int level)
+{
+	uint8_t value[ENC_SMALL];
+	int64_t n = pack(state, src, src_len, value, sizeof(value), level);
+
+	if (n > (int64_t)dst_cap)
+		return LZVOLT_E_OUTPUT_TOO_SMALL;
+	if (n > 0)
+		memcpy(dst, value, n);
+	return n;
+}
+
+static int64_t pack_to(void *state, const uint8_t *src, size_t src_len,
+		       uint8_t *dst, size_t dst_cap, int level)
+{
+	return src_len < ENC_SMALL && dst_cap < most_of(src_len) ?
+	       pack_aside(state, src, src_len, dst, dst_cap, level) :
+	       pack(state, src, src_len, dst, dst_cap, level);
+}
+
 /* The state of the fast levels is small enough for the stack. */
 static __attribute__((noinline)) int64_t
 pack_on_stack(const uint8_t *src, size_t src_len, uint8_t *dst, size_t dst_cap,
@@ -375,7 +416,7 @@ pack_on_stack(const uint8_t *src, size_t src_len, uint8_t *dst, size_t dst_cap,
 {
 	_Alignas(16) uint8_t state[ENC_FAST_STATE];
 
-	return pack(state, src, src_len, dst, dst_cap, level);
+	return pack_to(state, src, src_len, dst, dst_cap, level);
 }
 
 int64_t lzvolt_compress_level(void *state, const uint8_t *src, size_t src_len,
@@ -391,13 +432,13 @@ int64_t lzvolt_compress_level(void *state, const uint8_t *src, size_t src_len,
 	if (src_len < SAVE_BYTES)
 		return LZVOLT_NOT_COMPRESSIBLE;
 	if (state)
-		return pack(state, src, src_len, dst, dst_cap, level);
+		return pack_to(state, src, src_len, dst, dst_cap, level);
 	if (state_size <= ENC_FAST_STATE)
 		return pack_on_stack(src, src_len, dst, dst_cap, level);
 	state = malloc(state_size);
 	if (!state)
 		return LZVOLT_E_NULL;
-	result = pack(state, src, src_len, dst, dst_cap, level);
+	result = pack_to(state, src, src_len, dst, dst_cap, level);
 	free(state);
 	return result;
 }

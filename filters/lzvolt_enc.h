@@ -23,6 +23,7 @@
 #include "mem.h"
 
 #define ENC_MIN_MATCH	4
+#define ENC_SMALL	1024	/* below it a fast level may try twice */
 #define ENC_LEN_MAX	((size_t)536870911)
 
 /* One block: `lit` literals, then `len` bytes from `off` bytes back. */
@@ -71,6 +72,9 @@ void enc_write(struct enc_out *out, const struct enc_seq *seq, size_t n,
 void enc_write_as_is(struct enc_out *out, const struct enc_seq *seq, size_t n);
 void enc_switch(struct enc_out *out);
 void enc_finish(struct enc_out *out);
+
+/* Forgets what has been written; limit: what it was at the start. */
+void enc_restart(struct enc_out *out, uint8_t *limit);
 
 /* A value of one header byte has no flag for a second section. */
 static inline bool enc_may_switch(const struct enc_out *out)
