@@ -183,7 +183,7 @@ static void tell_loss(struct unpacking *k, struct unpack_job *j, size_t i, size_
 /* What a block's error leaves of the input, for whoever goes on behind it. */
 static void give_back_rest(struct unpacking *k, struct unpack_job *j)
 {
-	if (!k->over && unpack_salvageable(k->u, &j->job.err))
+	if (unpack_salvageable(k->u, &j->job.err) && !k->over)
 		unpack_give_back(k, j);
 }
 
