@@ -121,14 +121,21 @@ static bool lacks_size(const struct framing *f)
 {
 	bool lz4 = f->encoding == LZV_LZ4 || (f->flag && f->flag_of[LZV_LZ4] >= 0);
 
-	return f->kind < FRAMING_LZV && lz4 && f->size == NUMBER_NONE;
+	return (f->kind < FRAMING_LZV || framing_is_foreign(f)) && lz4 &&
+	       f->size == NUMBER_NONE;
 }
 
 /* Rule 3: what a record is stands beside it, or the caller says it. */
 static void settle_from(struct framing *f)
 {
-	bool says = f->kind >= FRAMING_LZV || f->flag ||
+	bool says = (f->kind >= FRAMING_LZV && !framing_is_foreign(f)) || f->flag ||
 		    f->encoding != FRAMING_NO_ENCODING;
+
+	/* plain files, unless the caller says otherwise */
+	if (framing_is_foreign(f) && !says && vo->assume < 0) {
+		f->encoding = LZV_RAW;
+		says = true;
+	}
 
 	if (says && vo->assume >= 0)
 		die("--assume: the framing says itself what a record is");
@@ -164,19 +171,16 @@ static void choose_into(struct convert_run *r)
 {
 	struct framing *f = &r->into;
 
-	if (framing_is_foreign(&r->from) && !vo->into)
-		die("%s has no place that says a record is %s (lzvolt-migration(7), rule 3): "
-		    "--into=tar and --into=lzv have one", vo->from, encodings[vo->to]);
 	if (vo->into)
 		parse_framing(f, "into", vo->into);
-	else if (framing_has_flag(&r->from))
+	else if (framing_has_flag(&r->from) || framing_is_foreign(&r->from))
 		*f = r->from;
 	else
 		framing_parse(f, "lzv");
-	if (framing_is_foreign(f))
-		die("--into=%s: it has no place that says a record is packed "
-		    "(lzvolt-migration(7), rule 3), so it is only read: --into=tar and "
-		    "--into=lzv have one", vo->into);
+	if (framing_is_foreign(f) && f->encoding == FRAMING_NO_ENCODING)
+		f->encoding = LZV_RAW;
+	if (framing_is_foreign(f) && archive_tar_missing())
+		die("--into=%s: %s", vo->into, archive_tar_missing());
 	if (framing_takes(f, (unsigned)vo->to) && !lacks_size(f))
 		return;
 	if (lacks_size(f))

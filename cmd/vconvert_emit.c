@@ -25,7 +25,7 @@ static int flush(struct running *k)
 }
 
 /* Small pieces are gathered in a chunk of the sink, large ones go at once. */
-static int put(struct running *k, const void *p, size_t n)
+static int put_out(struct running *k, const void *p, size_t n)
 {
 	k->r->out_bytes += n;
 	if (!n)
@@ -43,8 +43,39 @@ static int put(struct running *k, const void *p, size_t n)
 	return 0;
 }
 
+/* What the framing writes; for cpio and zip it is tar, and made into them here. */
+static int put(struct running *k, const void *p, size_t n)
+{
+	const uint8_t *made;
+
+	if (!k->make)
+		return put_out(k, p, n);
+	if (archive_make_put(k->make, p, n, &k->make_error))
+		return -1;
+	made = archive_make_take(k->make, &n);
+	return put_out(k, made, n);
+}
+
+/* The end of a cpio or zip. */
+static int put_end(struct running *k)
+{
+	const uint8_t *made;
+	size_t n;
+
+	if (!k->make)
+		return 0;
+	if (archive_make_end(k->make, &k->make_error))
+		return -1;
+	made = archive_make_take(k->make, &n);
+	return put_out(k, made, n);
+}
+
 static int write_failed(struct running *k, struct filter_error *err)
 {
+	if (k->make_error.code) {
+		*err = k->make_error;
+		return err->code;
+	}
 	return sink_failure(k->r->sink, err);
 }
 
@@ -189,7 +220,8 @@ static int emit_end(struct running *k, struct filter_error *err)
 	bad = framing_end(k->writer, &out);
 	if (bad)
 		return bad;
-	return put(k, out.p, out.n) || flush(k) ? write_failed(k, err) : 0;
+	return put(k, out.p, out.n) || put_end(k) || flush(k) ?
+	       write_failed(k, err) : 0;
 }
 
 /* What an earlier run did isn't noted again. */

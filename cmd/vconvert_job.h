@@ -34,6 +34,8 @@ struct running {
 	struct framing_reader *reader;
 	struct archive_tar *archive;	/* cpio, zip: its bytes are cut */
 	struct framing_writer *writer;
+	struct archive_make *make;	/* cpio, zip: the writer's tar is made into it */
+	struct filter_error make_error;
 	const uint8_t *rest;	/* of the last job, for the next */
 	size_t rest_len;
 	uint64_t base;

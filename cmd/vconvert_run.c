@@ -309,7 +309,7 @@ static const struct pipeline pipeline = {
 static bool open_ends(struct running *k)
 {
 	struct convert_run *r = k->r;
-	struct framing from = r->from;
+	struct framing from = r->from, into = r->into;
 
 	if (framing_is_foreign(&from)) {
 		k->archive = archive_tar_open(from.kind == FRAMING_ZIP, from.limit,
@@ -318,8 +318,14 @@ static bool open_ends(struct running *k)
 		if (!k->archive)
 			return false;
 	}
+	if (framing_is_foreign(&into)) {
+		k->make = archive_make_open(into.kind == FRAMING_ZIP, from.limit);
+		into.kind = FRAMING_TAR;
+		if (!k->make)
+			return false;
+	}
 	k->reader = framing_reader_open(&from);
-	k->writer = framing_writer_open(&r->into, r->convert.check);
+	k->writer = framing_writer_open(&into, r->convert.check);
 	return k->reader && k->writer;
 }
 
@@ -342,6 +348,7 @@ int convert_run(struct convert_run *r, struct filter_error *err)
 	framing_reader_close(k.reader);
 	framing_writer_close(k.writer);
 	archive_tar_close(k.archive);
+	archive_make_close(k.make);
 	free(k.note);
 	return code;
 }

@@ -7,48 +7,23 @@
  * from the front, as a pipe wants it, misses what only a zip's directory at the
  * end knows: permissions of some writers' files.
  *
- * The library is looked up when the first archive is met: with the dozen that
- * it brings along, loading it would make every start of the program three times
- * as long.
- *
  * A zip that is encrypted, or holds a method that libarchive lacks, is an
  * error, and so is a newc hard link that brings the content of an earlier
  * entry: in tar that entry would stay empty.
  */
 #include "archive_tar.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "archive_library.h"
+
 #define READ_SIZE ((size_t)64 << 10)
 
-/* The name that all of its versions 3 have. */
-#define LIBRARY "libarchive.so.13"
-
-#define CALLS(X) \
-	X(read_new) X(read_support_format_zip_streamable) X(read_support_format_cpio) \
-	X(read_open) X(read_next_header) X(read_data) X(read_free) X(write_new) \
-	X(write_set_format_pax_restricted) X(write_set_options) \
-	X(write_set_bytes_per_block) X(write_set_bytes_in_last_block) X(write_open) \
-	X(write_header) X(write_data) X(write_finish_entry) X(write_close) \
-	X(write_free) X(error_string) X(format) X(version_string) X(entry_pathname) \
-	X(entry_pathname_utf8) X(entry_copy_pathname) X(entry_size) \
-	X(entry_size_is_set) X(entry_set_size) X(entry_filetype) X(entry_hardlink) \
-	X(entry_set_hardlink)
-
-/* la.NAME is archive_NAME. */
-struct library {
-#define X(name) __typeof__(&archive_##name) name;
-	CALLS(X)
-#undef X
-};
-
 struct archive_tar {
-	struct library la;
+	struct archive_library la;
 	struct archive *in, *out;
+	locale_t utf8;			/* names marked as UTF-8 come through; or 0 */
 	ptrdiff_t (*read)(void *ctx, uint8_t *p, size_t n);
 	void *ctx;
 	uint64_t limit, at, entries;
@@ -61,32 +36,17 @@ struct archive_tar {
 	uint8_t buffer[READ_SIZE];
 };
 
-/* Nothing is closed: it stays loaded once it was. */
-static bool library_load(struct library *la)
-{
-	void *so = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-
-	if (!so)
-		return false;
-#define X(name) \
-	*(void **)&la->name = dlsym(so, "archive_" #name); \
-	if (!la->name) \
-		return false;
-	CALLS(X)
-#undef X
-	return true;
-}
-
 const char *archive_tar_version(void)
 {
-	struct library la;
+	struct archive_library la;
 
-	return library_load(&la) ? la.version_string() : NULL;
+	return archive_library_load(&la) ? la.version_string() : NULL;
 }
 
 const char *archive_tar_missing(void)
 {
-	return archive_tar_version() ? NULL : "needs " LIBRARY ", which isn't here";
+	return archive_tar_version() ? NULL :
+	       "needs " ARCHIVE_LIBRARY ", which isn't here";
 }
 
 static la_ssize_t give(struct archive *in, void *ctx, const void **p)
@@ -108,26 +68,12 @@ static la_ssize_t give(struct archive *in, void *ctx, const void **p)
 	return n < 0 ? ARCHIVE_FATAL : n;
 }
 
-static bool room(uint8_t **p, size_t *cap, size_t n)
-{
-	uint8_t *more;
-
-	if (n <= *cap)
-		return true;
-	more = realloc(*p, n + n / 2);
-	if (!more)
-		return false;
-	*p = more;
-	*cap = n + n / 2;
-	return true;
-}
-
 static la_ssize_t take(struct archive *out, void *ctx, const void *p, size_t n)
 {
 	struct archive_tar *a = ctx;
 
 	(void)out;
-	if (!room(&a->tar, &a->tar_cap, a->tar_size + n)) {
+	if (!archive_room(&a->tar, &a->tar_cap, a->tar_size + n)) {
 		a->no_memory = true;
 		return ARCHIVE_FATAL;
 	}
@@ -161,7 +107,8 @@ struct archive_tar *archive_tar_open(bool zip, uint64_t limit,
 	a->read = read;
 	a->ctx = ctx;
 	a->limit = limit;
-	if (library_load(&a->la) && set_up(a, zip))
+	a->utf8 = archive_utf8();
+	if (archive_library_load(&a->la) && set_up(a, zip))
 		return a;
 	archive_tar_close(a);
 	return NULL;
@@ -175,6 +122,8 @@ void archive_tar_close(struct archive_tar *a)
 		a->la.read_free(a->in);
 	if (a->out)
 		a->la.write_free(a->out);
+	if (a->utf8)
+		freelocale(a->utf8);
 	free(a->tar);
 	free(a->data);
 	free(a);
@@ -215,7 +164,7 @@ static int64_t read_data(struct archive_tar *a, struct filter_error *err)
 		if (n > a->limit)
 			return bad(a, err, FILTER_E_MEMORY,
 				   "a file is above the memory limit");
-		if (!room(&a->data, &a->data_cap, n + READ_SIZE)) {
+		if (!archive_room(&a->data, &a->data_cap, n + READ_SIZE)) {
 			a->no_memory = true;
 			return bad(a, err, FILTER_E_MEMORY, NULL);
 		}
@@ -227,25 +176,12 @@ static int64_t read_data(struct archive_tar *a, struct filter_error *err)
 	return (int64_t)n;
 }
 
-/* Names as they stand, whatever the locale can say. */
-static bool fix_names(struct archive_tar *a, struct archive_entry *e)
-{
-	const char *name = a->la.entry_pathname_utf8(e);
-
-	if (!name)
-		name = a->la.entry_pathname(e);
-	if (!name)
-		return false;
-	a->la.entry_copy_pathname(e, name);
-	return true;
-}
-
 static int translate(struct archive_tar *a, struct archive_entry *e,
 		     struct filter_error *err)
 {
 	int64_t n = 0;
 
-	if (!fix_names(a, e))
+	if (!archive_fix_name(&a->la, e))
 		return bad(a, err, FILTER_E_CORRUPT, "a name that is none");
 	if (a->la.entry_size_is_set(e) && (uint64_t)a->la.entry_size(e) > a->limit)
 		return bad(a, err, FILTER_E_MEMORY, "a file is above the memory limit");
@@ -267,7 +203,7 @@ static int translate(struct archive_tar *a, struct archive_entry *e,
 }
 
 /* 1: an entry more was written, or the end; or an error. */
-static int next_entry(struct archive_tar *a, struct filter_error *err)
+static int next_in_utf8(struct archive_tar *a, struct filter_error *err)
 {
 	struct archive_entry *e;
 	int got = a->began ? 0 : a->la.read_open(a->in, a, NULL, give, NULL);
@@ -289,6 +225,16 @@ static int next_entry(struct archive_tar *a, struct filter_error *err)
 	got = translate(a, e, err);
 	a->entries++;
 	return got ? got : 1;
+}
+
+static int next_entry(struct archive_tar *a, struct filter_error *err)
+{
+	locale_t before = a->utf8 ? uselocale(a->utf8) : (locale_t)0;
+	int got = next_in_utf8(a, err);
+
+	if (before)
+		uselocale(before);
+	return got;
 }
 
 ptrdiff_t archive_tar_read(struct archive_tar *a, uint8_t *dst, size_t n,

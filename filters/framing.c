@@ -34,6 +34,11 @@ struct word {
 	int value;
 };
 
+bool framing_is_foreign(const struct framing *f)
+{
+	return f->kind == FRAMING_CPIO || f->kind == FRAMING_ZIP;
+}
+
 static void set_kind(struct framing *f, int value)
 {
 	f->kind = value;
@@ -169,8 +174,9 @@ static const char *framing_settle(const struct framing *f, int delimiters)
 
 	if (delimiters != 1)
 		return "one word has to say how records are delimited";
-	if (container && (f->fields || f->flag || f->size || f->magic_len ||
-			  f->encoding != FRAMING_NO_ENCODING))
+	if (container && (f->fields || f->flag || f->magic_len ||
+			  (!framing_is_foreign(f) &&
+			   (f->size || f->encoding != FRAMING_NO_ENCODING))))
 		return "a container says all of that itself";
 	for (i = 0; i < f->fields; i++) {
 		if (f->field[i] == FIELD_FLAG)
@@ -319,7 +325,7 @@ bool framing_takes(const struct framing *f, unsigned encoding)
 {
 	unsigned takes = ops_of(f)->takes;
 
-	if (takes)
+	if (takes && f->encoding == FRAMING_NO_ENCODING)
 		return takes >> encoding & 1;
 	if (f->flag)
 		return encoding < 3 && f->flag_of[encoding] >= 0;
@@ -329,11 +335,6 @@ bool framing_takes(const struct framing *f, unsigned encoding)
 bool framing_has_flag(const struct framing *f)
 {
 	return f->flag || f->kind == FRAMING_LZV || f->kind == FRAMING_TAR;
-}
-
-bool framing_is_foreign(const struct framing *f)
-{
-	return f->kind == FRAMING_CPIO || f->kind == FRAMING_ZIP;
 }
 
 struct framing_reader *framing_reader_open(const struct framing *f)

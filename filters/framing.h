@@ -70,7 +70,10 @@ bool framing_detect(struct framing *f, const uint8_t *p, size_t n);
 bool framing_takes(const struct framing *f, unsigned encoding);
 /* Is there a place that says how each record is encoded? */
 bool framing_has_flag(const struct framing *f);
-/* cpio or zip: what is cut is the tar archive that archive_tar.h makes of it. */
+/*
+ * cpio or zip: what is cut and written is the tar archive that archive_tar.h
+ * makes of it.  Its files are raw, unless the caller says what all of them are.
+ */
 bool framing_is_foreign(const struct framing *f);
 
 /* What a reader finds and a writer is given. */

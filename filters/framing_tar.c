@@ -15,7 +15,9 @@
  * An entry that isn't a plain file (a link, a device, a sparse file) is no record;
  * it passes as it is.  Padding behind a file is zeros, whatever it was.
  *
- * cpio and zip come to us as tar: archive.c translates them.
+ * cpio and zip come and go as tar: archive.c and archive_make.c translate them.
+ * Where the caller's word says what all their files are (f.encoding), no keyword
+ * is looked for or written.
  */
 #include "framing.h"
 
@@ -23,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lzvolt.h"
 #include "tar.h"
 
 #define PIECE		((size_t)128 << 10)	/* of a tar.data note */
@@ -88,6 +91,20 @@ static ptrdiff_t read_end(struct framing_reader *r, struct framing_in *in,
 	return 0;
 }
 
+/* By the caller's word: its decoded size is in the value, or to be measured. */
+static void file_by_word(const struct framing *f, struct frecord *rec)
+{
+	struct lzv_item *it = &rec->it;
+	int64_t n = f->encoding == LZV_LZVOLT ?
+		    lzvolt_declared_size(it->body, it->body_size) : -1;
+
+	rec->fresh = false;
+	rec->sized = n >= 0;
+	rec->raw_max = f->size_max ? f->size_max : LZV_RAW_MAX;
+	it->encoding = (unsigned)f->encoding;
+	it->raw_size = n >= 0 ? (uint64_t)n : 0;
+}
+
 static void file_is(const struct tar_entry *e, const uint8_t *p, struct frecord *rec)
 {
 	struct lzv_item *it = &rec->it;
@@ -129,6 +146,8 @@ static ptrdiff_t read_file(struct framing_reader *r, const struct tar_entry *e,
 	if (in->n < n)
 		return framing_more(in, n, "a file of a tar archive");
 	file_is(e, in->p, rec);
+	if (r->f.encoding > LZV_RAW)
+		file_by_word(&r->f, rec);
 	r->phase = HEAD;
 	r->began = false;
 	r->entries++;
@@ -234,7 +253,8 @@ static int tar_before(struct framing_writer *w, struct frecord *rec,
 		return failed;
 	if (tar_entry_get(w->held, w->held_size, &e, &want, &wrong) != 1)
 		return refuse(out, rec, "a record's head isn't a tar header");
-	out->n = tar_entry_edit(w->held, &e, (int)it->encoding, it->raw_size,
+	out->n = tar_entry_edit(w->held, &e, w->f.encoding == FRAMING_NO_ENCODING ?
+				(int)it->encoding : LZV_RAW, it->raw_size,
 				it->body_size, out->p);
 	w->held_size = 0;
 	w->phase = OPEN;
@@ -331,14 +351,14 @@ static ptrdiff_t foreign_next(struct framing_reader *r, struct framing_in *in,
 	(void)r;
 	(void)rec;
 	return filter_fail(in->err, FILTER_E_UNSUPPORTED, in->offset,
-			   "cpio and zip are read by vconvert alone");
+			   "cpio and zip are for vconvert alone");
 }
 
 static int foreign_before(struct framing_writer *w, struct frecord *rec,
 			  struct framing_out *out)
 {
 	(void)w;
-	return refuse(out, rec, "cpio and zip are only read");
+	return refuse(out, rec, "cpio and zip are for vconvert alone");
 }
 
 const struct framing_ops framing_foreign = {

@@ -68,17 +68,21 @@ $(BUILD)/fuzz/fuzz_records: tests/fuzz/fuzz_records.c $(filters_src) $(asm_src) 
 		$(convert_enc) $(asm_src) $(LIBS)
 $(BUILD)/fuzz/fuzz_records: $(convert_enc)
 
-# libarchive reads hostile cpio and zip; what we make of it is under test.
-$(BUILD)/fuzz/fuzz_archive: tests/fuzz/fuzz_archive.c filters/archive.c filters/archive_tar.h
+# libarchive reads hostile cpio, zip and tar; what we make of it is under test.
+fuzz_archive_src := $(wildcard filters/archive*.c) filters/tar.c
+$(BUILD)/fuzz/fuzz_archive: tests/fuzz/fuzz_archive.c $(fuzz_archive_src) \
+		$(wildcard filters/archive*.h) filters/tar.h
 	@mkdir -p $(@D)
 	$(or $(FUZZ_CC),clang) $(STD) $(WARN) -g -O1 -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all $(convert_inc) -o $@ $< filters/archive.c -ldl
+		-fno-sanitize-recover=all $(convert_inc) -o $@ $< $(fuzz_archive_src) -ldl
 
 $(BUILD)/fuzz/seeds/archive/done:
 	@mkdir -p $(@D)
 	-{ printf '\000'; ls Makefile tests/tally | cpio -o -H newc; } >$(@D)/newc
 	-{ printf '\000'; ls Makefile tests/tally | cpio -o -H odc; } >$(@D)/odc
 	-{ printf '\001'; zip -q - Makefile tests/tally; } >$(@D)/zip
+	{ printf '\004'; tar -cf - Makefile tests/tally; } >$(@D)/tar
+	{ printf '\006'; tar --format=pax -cf - Makefile tests/tally; } >$(@D)/pax
 	@touch $@
 # libarchive asks for what a name says it has; nobody touches it.
 fuzz-archive: FUZZ_FLAGS = -malloc_limit_mb=8192
