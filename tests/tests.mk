@@ -6,6 +6,7 @@
 #   make check	every test; ends with "N passed, N failed, N skipped"
 #   make bench	the benchmarks, under 15 minutes
 #   make check-long	20 GiB streams through each fast codec, the largest value; minutes
+#   make check-peers	LZ4 by lz4_flex, Go's pierrec and python-lz4, fetched and built here
 #   make check-spark	vconvert --shard in Spark's tasks, on 1 GB; installs pyspark below BUILD
 #
 # Each area keeps its rules in tests/AREA/AREA.mk and adds to quick::, check::

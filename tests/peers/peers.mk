@@ -14,4 +14,8 @@ check-reference: $(BUILD)/tests/reference
 		{ echo "check-reference: skipped: no cargo"; exit 0; }; \
 	$(BUILD)/tests/reference $$lib $(REFERENCE_VALUES)
 
-.PHONY: check-reference
+# make check-peers: blocks and frames by lz4_flex, pierrec/lz4 and python-lz4.
+check-peers: all test-tools
+	BUILD=$(BUILD) $(BATS) --tap tests/long/peers.bats
+
+.PHONY: check-reference check-peers
