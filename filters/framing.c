@@ -142,7 +142,7 @@ static int word_with_argument(struct framing *f, const char *w)
 	}
 	if (!strncmp(w, "size:max=", 9)) {
 		f->size = NUMBER_MAX;
-		return number_parse(w + 9, LZV_RAW_MAX, &f->size_max) ? 1 : -1;
+		return number_parse(w + 9, LZV_LZ4_MAX, &f->size_max) ? 1 : -1;
 	}
 	if (!strncmp(w, "magic:", 6))
 		return magic_parse(f, w + 6) ? 1 : -1;

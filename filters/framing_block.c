@@ -96,7 +96,7 @@ static ptrdiff_t hadoop_next(struct framing_reader *r, struct framing_in *in,
 	if (in->n < 4)
 		return framing_more(in, 4, "a Hadoop block's size");
 	r->left = load_be32(in->p);
-	if (r->left > LZV_RAW_MAX || r->left > r->f.limit)
+	if (r->left > r->f.limit)
 		return filter_fail(in->err, FILTER_E_MEMORY, in->offset,
 				   "a Hadoop block of %llu bytes is above the limit of %llu",
 				   (unsigned long long)r->left,

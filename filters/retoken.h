@@ -22,6 +22,9 @@
 #define LZ4_LAST_LITERALS	5	/* no match reaches into these */
 #define LZ4_MATCH_START		12	/* no match starts behind this */
 
+/* More decoded bytes than any LZ4 block or lzvolt value has. */
+#define LZ4_LENGTH_MAX		((size_t)0x7fffffff)
+
 /*
  * As lzvolt_to_lz4(), for a caller that has the decoded bytes at hand: raw,
  * or null.  With them a value that ends in a match costs no decoding.
@@ -30,8 +33,8 @@ int64_t retoken_to_lz4(const uint8_t *value, size_t value_len,
 		       uint8_t *dst, size_t dst_cap, const uint8_t *raw);
 
 /*
- * The decoded size of an LZ4 block, found by walking its tokens; an error
- * where it isn't a block or would pass max.
+ * The decoded size of an LZ4 block, found by walking its tokens, which may be
+ * one that no value can hold; an error where it isn't a block or would pass max.
  */
 int64_t retoken_lz4_size(const uint8_t *block, size_t block_len, size_t max);
 
@@ -98,7 +101,7 @@ static inline int64_t chain_read(struct token_reader *r, size_t *len)
 			return LZVOLT_E_TRUNCATED;
 		byte = *r->at++;
 		*len += byte;
-		if (*len > LZVOLT_MAX_SIZE)
+		if (*len > LZ4_LENGTH_MAX)
 			return LZVOLT_E_LENGTH_MISMATCH;
 	} while (byte == 255);
 	return 0;

@@ -28,13 +28,11 @@ int64_t retoken_lz4_size(const uint8_t *block, size_t block_len, size_t max)
 {
 	struct token_reader r = {
 		.at = block, .end = block + block_len,
-		.stop = LZVOLT_MAX_SIZE, .declared = SIZE_MAX,
+		.stop = max, .declared = SIZE_MAX,
 	};
 	struct sequence s;
 	int64_t err;
 
-	if (max < r.stop)
-		r.stop = max;
 	while (r.at < r.end) {
 		retoken_skip_even(&r);
 		s.literals = NULL;

@@ -414,15 +414,38 @@ parts_are_whole() {
 }
 
 # Made by hand: no value holds them, so they stay, and are counted.
-@test "LZ4 blocks above 2^29 - 1 bytes are kept as LZ4 in any direction" {
-	needs python3
-	python3 - <<-'END' >store
+# large_blocks FORMAT [TAKES]: three blocks, each behind its lengths: stored + TAKES and decoded
+large_blocks() {
+	python3 - "$@" <<-'END'
 		import struct, sys
 		for n in 2**29, 600000000, 1000:
 		    more = n - 1 - 5 - 4 - 15
 		    block = b'\x1fa\1\0' + b'\xff' * (more // 255) + bytes([more % 255, 0x50]) + b'a' * 5
-		    sys.stdout.buffer.write(struct.pack('<II', len(block) + 4, n) + block)
+		    head = [len(block) + int(sys.argv[2]), n]
+		    if sys.argv[1][0] == '>':
+		        head.reverse()
+		    sys.stdout.buffer.write(struct.pack(sys.argv[1], *head[:len(sys.argv[1]) - 1]) + block)
 	END
+}
+
+# bats test_tags=quick
+@test "a large LZ4 block whose decoded size stands nowhere, or in front of it, is kept too" {
+	local f
+	needs python3
+	large_blocks '<I' 0 >bare
+	large_blocks '>II' 0 >hadoop
+	for f in bare=len:u32le,size:max=1G,lz4 hadoop=hadoop; do
+		vconvert --from="${f#*=}" --into=lzv --to=lzvolt --exact --report=report <"${f%%=*}" >there
+		grep -q '"converted":1,"carried":0,"became_raw":0,"kept":2' report || fail "$f"
+		vconvert --to=lz4 --into="${f#*=}" <there | cmp - "${f%%=*}" || fail "$f"
+	done
+	status_is 1 vconvert --from=len:u32le,size:max=560M,lz4 --into=lzv --to=lzvolt <bare
+	status_is 1 vconvert --from=len:u32le,size:max=3G,lz4 --into=lzv --to=lzvolt <bare
+}
+
+@test "LZ4 blocks above 2^29 - 1 bytes are kept as LZ4 in any direction" {
+	needs python3
+	large_blocks '<II' 4 >store
 	f=len:u32le,size:u32le,lz4
 	vconvert --from=$f --into=lzv --to=lzvolt --exact --report=report <store >there
 	grep -q '"converted":1,"carried":0,"became_raw":0,"kept":2' report

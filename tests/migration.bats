@@ -12,6 +12,12 @@ commands() {
 		{ after = in_text && /^% / } /^\.Bd -literal/ { in_text = 1; after = 0 }' "$1"
 }
 
+# all_ran PAGE: no line that looks like a command stands where commands() doesn't look
+all_ran() {
+	[ "$ran" -eq "$(awk '/^\.Ed/ { raw = 0 } /^\.Bd -unfilled/ { raw = 1 } !raw' "$1" |
+		grep -c '^[$%] ')" ] || fail "only $ran commands were run"
+}
+
 # run_page PAGE: runs them in the current folder; sets ran
 run_page() {
 	local line
@@ -43,6 +49,7 @@ run_page() {
 			--flag=raw=0,lz4=1,lzvolt=2 >store.dump
 	run_page "$root/man/lzvolt-migration.7"
 	[ "$ran" -ge 20 ]
+	all_ran "$root/man/lzvolt-migration.7"
 }
 
 @test "the examples of vconvert(1) run" {
@@ -69,6 +76,7 @@ run_page() {
 	mkdir .parallel && touch .parallel/will-cite
 	run_page "$root/man/vconvert.1"
 	[ "$ran" -ge 20 ]
+	all_ran "$root/man/vconvert.1"
 	cmp session.json mixed
 	vdecompress <rolled-back.lzv | cmp - mixed
 	[ "$(vdecompress -l --json <blocks.lzv | sed 's/.*"blocks":\([0-9]*\).*/\1/')" -eq 24 ]
