@@ -434,7 +434,7 @@ static inline int64_t lz4_decode(const struct kernel *kernel,
 		return LZVOLT_E_OUTPUT_TOO_SMALL;
 	if (declared > LZVOLT_MAX_SIZE)
 		return LZVOLT_E_TOO_LARGE;
-	if (src_len && all_literals(&src, end) == declared && declared) {
+	if (src_len > declared && all_literals(&src, end) == declared && declared) {
 		memcpy(dst, src, declared);
 		return (int64_t)declared;
 	}
