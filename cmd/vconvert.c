@@ -18,6 +18,7 @@
 struct vconvert_options vconvert_options = {
 	.to = -1, .mode = -1, .assume = -1, .verify = 1, .check = 1, .sync = 1,
 	.level = LEVEL_DEFAULT,
+	.favor = 2,		/* what is stored is to be small */
 };
 static struct vconvert_options *const vo = &vconvert_options;
 
@@ -31,7 +32,6 @@ static const char *const on_errors[] = {
 	[ON_ERROR_SKIP] = "skip", NULL,
 };
 static const char *const favors[] = { "speed", "balance", "size", NULL };
-static int favor = 2;		/* index of favors: what is stored is to be small */
 
 static void list_framings(const struct opt *o, const char *arg)
 {
@@ -69,7 +69,7 @@ static const struct opt options[] = {
 		.help = "try raw and packed records again", .value = 1 },
 	{ OPT_LEVEL, 0, NULL, &vo->level, .help = "level of repack (3)",
 		.min = LZVOLT_LEVEL_MIN, .max = LZVOLT_LEVEL_MAX },
-	{ OPT_WORD, 0, "favor", &favor, "WHAT",
+	{ OPT_WORD, 0, "favor", &vo->favor, "WHAT",
 		.help = "speed, balance or size (default)", .words = favors },
 	{ OPT_SET, 0, "no-verify", &vo->verify,
 		.help = "don't read every result back", .value = 0 },
@@ -210,6 +210,9 @@ static void check_options(int operands)
 		die("--shard=%s: it is I/N, from 1/N to N/N", vo->shard);
 	if (vo->shard && !vo->out && !vo->to_stdout && !vo->dry_run)
 		die("--shard: -o or -c says where the part goes");
+	if (vo->report && !strcmp(vo->report, "-") && !vo->dry_run &&
+	    (vo->to_stdout || (vo->out ? !strcmp(vo->out, "-") : !operands)))
+		die("--report=-: standard output has the records already");
 	if (vo->report_records && !vo->report)
 		die("--report-records goes with --report=FILE");
 	use_kernel(vo->kernel);
@@ -238,7 +241,7 @@ static void settle_run(struct convert_run *r)
 	c->into = &r->into;
 	filter_params_init(&c->params);
 	c->params.level = vo->level;
-	c->params.favor = favor - 1;
+	c->params.favor = vo->favor - 1;
 	r->timed = vo->dry_run;
 	r->records_to = vo->report_records ? report_to : NULL;
 }
@@ -377,8 +380,16 @@ static void open_report(void)
 
 static void close_report(void)
 {
-	if (report_to && report_to != stdout && fclose(report_to))
-		say_errno(vo->report, "can't write", errno);
+	bool bad;
+
+	if (report_to == stdout)
+		stdout_close();
+	if (!report_to || report_to == stdout)
+		return;
+	errno = 0;
+	bad = ferror(report_to);
+	if (fclose(report_to) || bad)
+		say_errno(vo->report, "can't write", errno ? errno : EIO);
 }
 
 static int vconvert_main(int argc, char **argv)

@@ -72,6 +72,8 @@ void report_totals(const struct convert_run *r, const struct filter_error *err,
 	json_text(&j, "file", r->name);
 	json_text(&j, "action", "convert");
 	json_bool(&j, "dry_run", r->timed);
+	if (r->resume)
+		json_number(&j, "records_before", r->resume->done.records);
 	json_number(&j, "records", t->records);
 	json_number(&j, "notes", t->notes);
 	json_number(&j, "notes_dropped", t->notes_dropped);
@@ -128,6 +130,9 @@ void report_people(const struct convert_run *r, double seconds)
 		r->name, (unsigned long long)t->records, format_size(raw, t->raw),
 		format_size(in, t->in), format_size(out, t->out),
 		t->in ? 100.0 * (double)t->out / (double)t->in - 100 : 0.0, seconds);
+	if (r->resume && r->resume->done.records)
+		fprintf(stderr, "  behind %llu of an earlier run, which aren't counted here\n",
+			(unsigned long long)r->resume->done.records);
 	say_encodings("  came as", t->came);
 	say_encodings("  are now", t->left);
 	if (t->outcome[CONVERT_KEPT])

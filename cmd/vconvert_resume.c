@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -34,12 +35,12 @@ static char *job_line(const struct input *in)
 
 	if (asprintf(&line, "vconvert journal 1 size %jd mtime %jd.%09ld from %s into %s "
 		     "flags %s shard %s to %d assume %d mode %d exact %d recompress %d "
-		     "check %d level %d on-error %d",
+		     "check %d level %d favor %d on-error %d",
 		     (intmax_t)in->st.st_size, (intmax_t)in->st.st_mtim.tv_sec,
 		     in->st.st_mtim.tv_nsec, o->from ? o->from : "-",
 		     o->into ? o->into : "-", o->flags ? o->flags : "-",
 		     o->shard ? o->shard : "-", o->to, o->assume, o->mode, o->exact,
-		     o->recompress, o->check, o->level, o->on_error) < 0)
+		     o->recompress, o->check, o->level, o->favor, o->on_error) < 0)
 		return NULL;
 	return line;
 }
@@ -100,18 +101,48 @@ static void journal_line(struct resume *s, const struct progress *p)
 		p->events, p->records, p->failed, p->bytes);
 }
 
-/* Writes the journal anew, with the one line that counts. */
+/*
+ * Writes the journal anew, with the one line that counts, under a name of its
+ * own first: a power cut in between must not cost the hours that are noted.
+ */
 static bool journal_start(struct resume *s, const char *job)
 {
-	s->journal = fopen(s->journal_path, "w");
-	if (!s->journal)
-		return failed(s->journal_path, "can't write", errno);
-	fprintf(s->journal, "%s\n", job);
-	if (s->done.events)
+	char *fresh = NULL;
+	bool good;
+
+	if (asprintf(&fresh, "%s.new", s->journal_path) < 0)
+		return failed(s->journal_path, "can't write", ENOMEM);
+	s->journal = fopen(fresh, "w");
+	good = s->journal && fprintf(s->journal, "%s\n", job) > 0;
+	if (good && s->done.events)
 		journal_line(s, &s->done);
-	if (fflush(s->journal) || fdatasync(fileno(s->journal)))
-		return failed(s->journal_path, "can't write", errno);
-	return true;
+	good = good && !fflush(s->journal) && !fdatasync(fileno(s->journal)) &&
+	       !rename(fresh, s->journal_path);
+	if (!good)
+		failed(s->journal_path, "can't write", errno);
+	free(fresh);
+	return good;
+}
+
+/*
+ * An output that is there already is an earlier run's, which was killed with
+ * its journal not yet deleted, or somebody's.
+ */
+static bool may_replace(const struct resume *s, const char *path,
+			const struct input *in)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return true;
+	if (st.st_dev == in->st.st_dev && st.st_ino == in->st.st_ino) {
+		say_error(path, "is both input and output");
+		return false;
+	}
+	if (vconvert_options.force || !access(s->journal_path, F_OK))
+		return true;
+	say_error(path, "exists already; not overwritten without -f");
+	return false;
 }
 
 static bool part_open(struct resume *s, const char *job)
@@ -122,6 +153,10 @@ static bool part_open(struct resume *s, const char *job)
 	s->fd = open(s->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->fd < 0 || fstat(s->fd, &st))
 		return failed(s->part, "can't open", errno);
+	if (flock(s->fd, LOCK_EX | LOCK_NB)) {
+		say_error(s->part, "another run is writing it");
+		return false;
+	}
 	got = journal_read(s, job, (uint64_t)st.st_size);
 	if (got < 0)
 		return false;
@@ -145,6 +180,10 @@ bool resume_open(struct resume *s, const char *out_path, const struct input *in,
 		return false;
 	}
 	s->fd = -1;
+	if (!may_replace(s, out_path, in)) {
+		free(job);
+		return false;
+	}
 	if (asprintf(&s->part, "%s.part", out_path) < 0)
 		s->part = NULL;
 	good = job && s->part && part_open(s, job);

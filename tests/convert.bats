@@ -378,41 +378,6 @@ parts_are_whole() {
 	vdecompress <lz4.lzv | cmp - mixed
 }
 
-@test "--resume: killed again and again, it ends with the bytes of an undisturbed run" {
-	gen mixed 150M | vcompress -F lzv --block-size=64K -1 >store
-	vconvert --to=lz4 --recompress -o want store
-	n=0
-	while [ ! -e out ]; do
-		vconvert --to=lz4 --recompress --resume=journal -o out store &
-		sleep 0.$((RANDOM % 4 + 1))
-		kill -9 $! 2>/dev/null || :
-		wait $! 2>/dev/null || :
-		n=$((n + 1))
-		[ $n -lt 60 ] || break
-	done
-	# killed with its output named and the journal not yet deleted: once more
-	[ -e out ] && [ ! -e journal ] ||
-		vconvert --to=lz4 --recompress --resume=journal -o out store
-	cmp want out
-	[ ! -e journal ]
-	[ ! -e out.part ]
-	echo "# killed $n times" >&3
-}
-
-@test "--resume refuses the journal of another job" {
-	gen mixed 60M | vcompress -F lzv --block-size=64K -1 >whole
-	head -c -1000 whole >store
-	cp store store2
-	# an input that is cut leaves the journal, as a kill does
-	status_is 1 vconvert --to=lz4 --recompress --resume=journal -o out store
-	[ -e journal ]
-	status_is 1 vconvert --to=raw --resume=journal -o out store
-	grep -q 'another job' stderr
-	touch -d '2001-01-01' store2
-	status_is 1 vconvert --to=lz4 --recompress --resume=journal -o out store2
-	grep -q 'another job' stderr
-}
-
 # Made by hand: no value holds them, so they stay, and are counted.
 # large_blocks FORMAT [TAKES]: three blocks, each behind its lengths: stored + TAKES and decoded
 large_blocks() {
