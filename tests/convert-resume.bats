@@ -44,9 +44,9 @@ load helper
 	gen mixed 120M | vconvert --from=fixed:65536,raw --into=$f --to=lz4 >store
 	vconvert --from=$f --into=lzv --to=lz4 --report=all --report-records <store >/dev/null
 	# the first token of three records gets an offset of zero
-	for at in $(sed -n '100p;900p;1900p' all | sed 's/.*"offset":\([0-9]*\),.*/\1/'); do
+	while read -r at; do
 		printf '\0\0\0\0' | dd of=store bs=1 seek=$((at + 8)) conv=notrunc status=none
-	done
+	done < <(sed -n '100p;900p;1900p' all | sed 's/.*"offset":\([0-9]*\),.*/\1/')
 	convert() {
 		vconvert --from=$f --into=len:u32le,flag:u8,size:u32le --flag=raw=0,lz4=1,lzvolt=2 \
 			--to=lzvolt --on-error=skip "$@" store
