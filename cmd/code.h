@@ -88,6 +88,9 @@ struct unpack {
 	const struct filter *last;	/* the last member's codec and decoded size */
 	uint64_t last_raw;
 	bool single;		/* the last member allows nothing behind it */
+	const struct unpack_ops *resume_ops;
+	void *resume;		/* state of a damaged member that may go on */
+	bool resumes;		/* ... and does, at the next byte */
 	const struct filter *kept_filter;
 	void *kept;		/* a stream state that waits for the next member */
 };
@@ -99,6 +102,8 @@ int unpack_run(struct unpack *u, struct filter_error *err);
  */
 int unpack_blocks(struct unpack *u, const struct unpack_ops *ops, bool whole,
 		  struct member *m, struct filter_error *err);
+/* unpack_blocks.c: no damaged member goes on any more. */
+void unpack_resume_end(struct unpack *u);
 /* A member is through, or was skipped. */
 void unpack_tell(struct unpack *u, const struct member *m);
 /* unpack_skip.c: reads past the skippable frame of len bytes that comes next. */

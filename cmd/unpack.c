@@ -209,10 +209,10 @@ static int member_decode(struct unpack *u, const struct filter *f,
 	if (code)
 		return code;
 	settle_budget(u, f);
-	code = members_decode(u, f, err);
+	code = u->resumes ? 0 : members_decode(u, f, err);
 	if (code)
 		return code < 0 ? code : 0;
-	if (by_blocks(u, f, head, n))
+	if (u->resumes || by_blocks(u, f, head, n))
 		code = unpack_blocks(u, f->unpack_blocks, false, &m, err);
 	else if (f == filter_by_name("raw"))
 		code = pass(u, err);
@@ -345,9 +345,12 @@ static int step(struct unpack *u, bool *begun, struct filter_error *err)
 {
 	const uint8_t *p;
 	const struct filter *f;
-	ptrdiff_t n = look(u, &p, &f);
+	ptrdiff_t n;
 	uint64_t skip;
 
+	if (u->resumes)
+		return member_decode(u, u->last, NULL, 0, err) ? err->code : 1;
+	n = look(u, &p, &f);
 	if (n < 0) {
 		err->code = FILTER_E_READ;
 		return feed_failure(u->feed, err);
@@ -385,12 +388,14 @@ int unpack_run(struct unpack *u, struct filter_error *err)
 	u->frames_from = u->frames_raw = 0;
 	u->last = NULL;
 	u->passed = false;
-	u->kept = NULL;
+	u->kept = u->resume = NULL;
+	u->resumes = false;
 	do
 		code = step(u, &begun, err);
 	while (code > 0);
 	if (u->kept)
 		u->kept_filter->unpack->close(u->kept);
 	u->kept = NULL;
+	unpack_resume_end(u);
 	return code;
 }

@@ -109,15 +109,15 @@ static uint8_t *out_next(struct unpacking *k, const struct block *b)
 }
 
 /* Salvaging: the block's error is kept for emit().  false: it stands. */
-static bool lose(const struct unpacking *k, struct unpack_job *j, size_t i)
+static bool lose(const struct unpacking *k, struct unpack_job *j, size_t i,
+		 const struct filter_error *err)
 {
-	if (k->history || !unpack_salvageable(k->u, &j->job.err))
+	if (k->history || !unpack_salvageable(k->u, err))
 		return false;
 	j->lost[i] = malloc(sizeof(*j->lost[i]));
 	if (!j->lost[i])
 		return false;
-	*j->lost[i] = j->job.err;
-	j->job.err.code = 0;
+	*j->lost[i] = *err;
 	return true;
 }
 
@@ -125,6 +125,7 @@ static void work(void *ctx, void *worker, struct job *job)
 {
 	struct unpacking *k = ctx;
 	struct unpack_job *j = (struct unpack_job *)job;
+	struct filter_error err;
 	uint8_t *at;
 
 	if (out_room(j, k->history))
@@ -137,7 +138,8 @@ static void work(void *ctx, void *worker, struct job *job)
 		b->dst_cap = (size_t)b->raw;
 		b->dst_len = 0;
 		b->history = k->tail_len;
-		if (b->src_len && k->ops->block(worker, b, &job->err) && !lose(k, j, i)) {
+		if (b->src_len && k->ops->block(worker, b, &err) && !lose(k, j, i, &err)) {
+			job->err = err;
 			j->blocks = i;
 			return;
 		}
@@ -254,6 +256,38 @@ static const struct pipeline unpack_pipeline = {
 	.interrupt = interrupt,
 };
 
+void unpack_resume_end(struct unpack *u)
+{
+	if (u->resume)
+		u->resume_ops->close(u->resume);
+	u->resume = NULL;
+	u->resumes = false;
+}
+
+/* The state that the run begins with: a damaged member's, or a new one. */
+static void *state_open(struct unpacking *k, struct filter_error *err)
+{
+	void *state = k->u->resume;
+
+	if (!k->u->resumes)
+		return k->ops->open(&k->u->params, err);
+	k->damaged = true;
+	k->u->resume = NULL;
+	k->u->resumes = false;
+	return state;
+}
+
+static void state_close(struct unpacking *k, const struct filter_error *err)
+{
+	if (!k->ops->resume || !unpack_salvageable(k->u, err)) {
+		k->ops->close(k->state);
+		return;
+	}
+	unpack_resume_end(k->u);
+	k->u->resume_ops = k->ops;
+	k->u->resume = k->state;
+}
+
 int unpack_blocks(struct unpack *u, const struct unpack_ops *ops, bool whole,
 		  struct member *m, struct filter_error *err)
 {
@@ -261,7 +295,7 @@ int unpack_blocks(struct unpack *u, const struct unpack_ops *ops, bool whole,
 	int jobs = u->threads + 2, code;
 
 	k.job_max = u->budget / 2 > JOB_FLOOR ? u->budget / 2 : JOB_FLOOR;
-	k.state = k.ops->open(&u->params, err);
+	k.state = state_open(&k, err);
 	if (!k.state)
 		return err->code;
 	pthread_mutex_init(&k.lock, NULL);
@@ -269,6 +303,6 @@ int unpack_blocks(struct unpack *u, const struct unpack_ops *ops, bool whole,
 	if (!code && k.ops->describe)
 		k.ops->describe(k.state, m);
 	pthread_mutex_destroy(&k.lock);
-	k.ops->close(k.state);
+	state_close(&k, err);
 	return code;
 }

@@ -228,6 +228,10 @@ struct unpack_ops {
 	   there). */
 	void (*shape)(const void *state, size_t *block_max, size_t *history);
 	int (*join)(void *state, struct block *b, struct filter_error *err);
+	/* After split failed: does the same member go on at p (FILTER_PEEK bytes
+	   where the input has them), at that offset?  Then split will, from
+	   there.  May be NULL. */
+	bool (*resume)(void *state, const uint8_t *p, size_t n, uint64_t offset);
 	void (*describe)(const void *state, struct member *m);
 	/* unpack_members: what is known of this block's member, once decoded. */
 	void (*member)(const struct block *b, struct member *m);

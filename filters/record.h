@@ -45,6 +45,7 @@ enum lzv_kind {
 #define LZV_INDEX_MAX	((uint64_t)128 << 20)
 #define LZV_WIDTH_MAX	65536	/* transpose */
 #define LZV_MARK_EVERY	((uint64_t)4 << 20)
+#define LZV_MARK_MAX	64	/* bytes of a sync mark, with room to spare */
 
 /* One item, as it stands at `at` (which must stay as long as it is used). */
 struct lzv_item {
@@ -183,6 +184,10 @@ void lzv_reader_reset(struct lzv_reader *r);
  */
 void lzv_reader_seek(struct lzv_reader *r, unsigned flags, uint64_t at,
 		     unsigned width);
+/* Is a sync mark with that marker (NULL: any) at p, which is `at` in its stream? */
+bool lzv_mark_is(const uint8_t *p, size_t n, uint64_t at, const uint8_t *marker);
+/* After an error: does one stand there?  Then begin with it, in the middle. */
+bool lzv_reader_resume(struct lzv_reader *r, const uint8_t *p, size_t n, uint64_t at);
 ptrdiff_t lzv_reader_next(struct lzv_reader *r, const uint8_t *src, size_t n,
 			  uint64_t offset, size_t *want, struct lzv_item *it,
 			  struct filter_error *err);

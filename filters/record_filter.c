@@ -226,6 +226,14 @@ static void *unpack_open(const struct filter_params *p, struct filter_error *err
 	return z;
 }
 
+static bool unpack_resume(void *state, const uint8_t *p, size_t n, uint64_t offset)
+{
+	struct lzv_unpack *z = state;
+
+	return z->started && offset > z->start &&
+	       lzv_reader_resume(z->reader, p, n, offset - z->start);
+}
+
 static void *unpack_worker_open(const struct filter_params *p,
 				struct filter_error *err)
 {
@@ -320,6 +328,7 @@ static const struct unpack_ops lzv_unpack_blocks = {
 	.split = unpack_split,
 	.block = unpack_block,
 	.join = unpack_join,
+	.resume = unpack_resume,
 	.describe = unpack_describe,
 	.worker_close = unpack_worker_close,
 	.close = unpack_close,

@@ -14,7 +14,6 @@
 #include <xxhash.h>
 
 #define WINDOW	((size_t)1 << 20)
-#define MARK_MAX	64
 
 static ptrdiff_t read_at(const struct lzv_find *f, uint64_t at, uint8_t *buf,
 			 size_t n)
@@ -162,19 +161,6 @@ static int marker_make(struct lzv_find *f, uint8_t *buf, uint8_t *marker,
 	return got < 0 ? got : 0;
 }
 
-/* Is a sync mark of this file at p, which is `at` in it? */
-static bool is_mark(const uint8_t *p, size_t n, uint64_t at, const uint8_t *marker)
-{
-	uint64_t records, self;
-	int a, b;
-
-	if (n < MARK_MAX || p[1] != LZV_MARK || memcmp(p + 3, marker, LZV_MARKER))
-		return false;
-	a = varint_get(p + 3 + LZV_MARKER, 10, &records);
-	b = a > 0 ? varint_get(p + 3 + LZV_MARKER + a, 10, &self) : 0;
-	return b > 0 && self == at && p[2] == LZV_MARKER + a + b;
-}
-
 /* The first mark at `at` or behind it; *found = the file's size without one. */
 static int mark_find(struct lzv_find *f, uint64_t at, const uint8_t *marker,
 		     uint8_t *buf, uint64_t *found, struct filter_error *err)
@@ -187,7 +173,7 @@ static int mark_find(struct lzv_find *f, uint64_t at, const uint8_t *marker,
 		if (n < 0)
 			return cant_read(err, at);
 		while ((p = memchr(p, LZV_CONTROL, buf + n - p))) {
-			if (is_mark(p, buf + n - p, at + (p - buf), marker)) {
+			if (lzv_mark_is(p, buf + n - p, at + (p - buf), marker)) {
 				*found = at + (p - buf);
 				return 0;
 			}
@@ -196,7 +182,7 @@ static int mark_find(struct lzv_find *f, uint64_t at, const uint8_t *marker,
 		/* a mark that is cut by the window's end is seen by the next */
 		if ((size_t)n < WINDOW)
 			return 0;
-		at += n - MARK_MAX;
+		at += n - LZV_MARK_MAX;
 	}
 	return 0;
 }

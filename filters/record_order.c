@@ -271,6 +271,28 @@ void lzv_reader_seek(struct lzv_reader *r, unsigned flags, uint64_t at,
 	r->l.width = width;
 }
 
+bool lzv_mark_is(const uint8_t *p, size_t n, uint64_t at, const uint8_t *marker)
+{
+	uint64_t records, self;
+	int a, b;
+
+	if (n < LZV_MARK_MAX || p[0] != LZV_CONTROL || p[1] != LZV_MARK ||
+	    (marker && memcmp(p + 3, marker, LZV_MARKER)))
+		return false;
+	a = varint_get(p + 3 + LZV_MARKER, 10, &records);
+	b = a > 0 ? varint_get(p + 3 + LZV_MARKER + a, 10, &self) : 0;
+	return b > 0 && self == at && p[2] == LZV_MARKER + a + b;
+}
+
+/* The marker was made of the first item, which may be what is damaged. */
+bool lzv_reader_resume(struct lzv_reader *r, const uint8_t *p, size_t n, uint64_t at)
+{
+	if (!lzv_mark_is(p, n, at, NULL))
+		return false;
+	lzv_reader_seek(r, r->l.flags, at, 0);
+	return true;
+}
+
 bool lzv_reader_at_end(const struct lzv_reader *r)
 {
 	return r->phase == AT_END;

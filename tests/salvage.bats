@@ -104,6 +104,29 @@ hurt() {
 	done
 }
 
+@test "--salvage: .lzv goes on at the next sync mark, first item or not" {
+	gen noise 30M >plain
+	vcompress -F lzv --block-size=1M <plain >packed
+	size=$(stat -c %s packed)
+	# across two records, so that no length leads on: 4 MiB to the next mark
+	cp packed hurt
+	dd if=/dev/zero of=hurt bs=1M seek=9 count=2 conv=notrunc status=none
+	status_is 1 vdecompress --salvage -o out -f hurt
+	grep -q 'lost in 2 places' stderr
+	[ "$(stat -c %s out)" -ge 25000000 ]
+	tail -c 15000000 plain | cmp - <(tail -c 15000000 out)
+	head -c 8000000 plain | cmp - <(head -c 8000000 out)
+	# the marks repeat a sum of the first item
+	cp packed hurt
+	dd if=/dev/zero of=hurt bs=1000 seek=2 count=100 conv=notrunc status=none
+	cat packed >>hurt
+	status_is 1 vdecompress --salvage -o out -f hurt
+	[ "$(stat -c %s out)" = $((2 * 30 * 1048576 - 1048576)) ]
+	tail -c 31457280 out | cmp - plain
+	tail -c +1048577 plain | cmp - <(head -c $((29 * 1048576)) out)
+	[ "$size" -gt 31457280 ]
+}
+
 @test "--salvage: a source is only deleted when nothing was lost" {
 	members gzip
 	hurt $((third + 30)) 4
