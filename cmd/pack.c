@@ -270,6 +270,17 @@ static const struct pipeline pack_pipeline = {
 	.fill = fill, .work = work, .emit = emit, .interrupt = interrupt,
 };
 
+/* Jobs beside those that are being worked on: one filled, one given out. */
+static int spare(const struct packing *k)
+{
+	return k->ops->lean ? 1 : 2;
+}
+
+static int workers_for(const struct packing *k, int jobs)
+{
+	return jobs > spare(k) ? jobs - spare(k) : 1;
+}
+
 /* All that so many jobs and their workers take. */
 static uint64_t memory(const struct packing *k, int jobs)
 {
@@ -277,14 +288,14 @@ static uint64_t memory(const struct packing *k, int jobs)
 
 	if (k->ops->worker_memory)
 		worker = k->ops->worker_memory(&k->p->params);
-	return (uint64_t)jobs * each + (uint64_t)(jobs > 2 ? jobs - 2 : 1) * worker;
+	return (uint64_t)jobs * each + (uint64_t)workers_for(k, jobs) * worker;
 }
 
 /* Sizes of a job; how many of them the budget allows, 1 at least. */
 static int plan(struct packing *k)
 {
 	const struct filter_params *p = &k->p->params;
-	int jobs = k->p->threads + 2;
+	int jobs = k->p->threads + spare(k);
 	size_t whole;
 
 	k->block_size = k->ops->block_size(p);
@@ -303,7 +314,7 @@ static int run_blocks(const struct pack *p, const struct pack_ops *ops,
 		      struct filter_error *err)
 {
 	struct packing k = { .p = p, .ops = ops, .carried = -1 };
-	int jobs = plan(&k), workers = jobs > 2 ? jobs - 2 : 1;
+	int jobs = plan(&k), workers = workers_for(&k, jobs);
 
 	if (memory(&k, 1) > p->budget)
 		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN,
