@@ -30,12 +30,16 @@ WITHOUT ?=
 # the shared ones, as distributions want it.  libzstd stays shared: only that
 # build of it has worker threads in Debian; isa-l has no archive there, and
 # libm's serves static programs only: filters/late.h loads these three when a
-# function of theirs is called first.  Code and constants share pages at their
-# seams (noseparate-code): two segments less to map, 2 % of a start.  Nothing was
-# gained by binding early (-z now) or by dropping unused sections; without
-# position independence a start is 3 % shorter still, but it's worth more.
+# function of theirs is called first, where they have the names that it knows.
+# Code and constants share pages at their seams (noseparate-code): two segments
+# less to map, 2 % of a start.  Nothing was gained by binding early (-z now) or by
+# dropping unused sections; without position independence a start is 3 % shorter
+# still, but it's worth more.
 SHARED ?=
-archived = $(if $(SHARED),,$(findstring /,$(shell $(CC) -print-file-name=lib$(1).a)))
+found = $(findstring /,$(shell $(CC) -print-file-name=$(1)))
+archived = $(if $(SHARED),,$(call found,lib$(1).a))
+late = zstd:libzstd.so.1 isal:libisal.so.2 math:libm.so.6
+not_late := $(foreach l,$(late),$(if $(SHARED),$l,$(if $(call found,$(lastword $(subst :, ,$l))),,$l)))
 lib = $(foreach l,$(1),$(if $(call archived,$l),-l:lib$l.a,-l$l))
 isal_libs := -lisal
 deflate_libs := $(call lib,deflate)
@@ -47,7 +51,7 @@ with := $(filter-out $(WITHOUT),$(optional))
 LIBS := -Wl,--as-needed $(call lib,lz4 z xxhash) $(foreach l,$(with),$($(l)_libs)) -lzstd -lm -ldl
 
 left_out := $(foreach l,$(WITHOUT),filters/$(l).c $(wildcard filters/$(l)_*.c)) \
-	$(if $(SHARED),$(wildcard filters/*_late.c))
+	$(foreach l,$(not_late),filters/$(firstword $(subst :, ,$l))_late.c)
 cmd_src := $(wildcard cmd/*.c)
 filters_src := $(filter-out $(left_out),$(wildcard filters/*.c)) \
 	$(foreach l,$(WITHOUT),$(wildcard filters/without/$(l).c)) $(wildcard asm/digest*.c)
