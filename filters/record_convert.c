@@ -9,6 +9,15 @@
  * strict decoder.  A result that doesn't save an eighth of the decoded size
  * isn't worth its flag: reading a packed value costs four to five times
  * reading a stored one.
+ *
+ * Where the time of repack goes (records of 64 KiB, level 1): 47 % search, 21 %
+ * decoding the source, 23 % decoding and comparing the result, 5 % the check.
+ * Without gain: 6 bytes hashed instead of 5 (prose 15 % faster and 4 % larger,
+ * the rest 0), long matches compared by 64 bytes instead of 32 (0), the balanced
+ * or fast layout instead of the small one (records 0, 60 to 90 % larger).  A block
+ * of one literal run holds its own decoded bytes: not copying them twice is 20 %.
+ * That LZ4 found nothing in it isn't taken for the probe's answer: a block packed
+ * with a large acceleration looks the same.
  */
 #include "record_convert.h"
 
@@ -39,7 +48,7 @@ struct turn {
 	struct frecord *out;
 	uint8_t *dst;
 	size_t n;			/* decoded size */
-	bool decoded;			/* c->raw holds it, or in's body is it */
+	bool decoded;			/* c->raw holds it, or in's body does */
 	const uint8_t *raw;
 	struct filter_error *err;
 };
@@ -119,6 +128,23 @@ static uint32_t java_sum(const uint8_t *p, size_t n)
 	return XXH32(p, n, JAVA_SEED) & JAVA_BITS;
 }
 
+/* The bytes of an LZ4 block that is one run of literals, n of them; or null. */
+static const uint8_t *one_run(const struct lzv_item *it, size_t n)
+{
+	const uint8_t *p = it->body, *end = p + it->body_size;
+	size_t len;
+
+	if (it->encoding != LZV_LZ4 || it->body_size <= n)
+		return NULL;
+	len = *p++ >> 4;
+	if (len == 15) {
+		for (; p < end && *p == 255; p++)
+			len += 255;
+		len += p < end ? *p++ : 0;
+	}
+	return len == n && (size_t)(end - p) == n ? p : NULL;
+}
+
 /* Decodes the record, once, and compares what sums it came with. */
 static int decode(struct turn *t)
 {
@@ -129,8 +155,8 @@ static int decode(struct turn *t)
 	if (t->decoded)
 		return 0;
 	it.raw_size = t->n;
-	t->raw = it.body;
-	if (it.encoding != LZV_RAW || in->width > 1) {
+	t->raw = it.encoding == LZV_RAW ? it.body : one_run(&it, t->n);
+	if (!t->raw || in->width > 1) {
 		if (!room(&t->c->raw, &t->c->raw_cap, t->n))
 			return fail(t, FILTER_E_MEMORY, "out of memory");
 		bad = lzv_decode(t->c->coder, &it, in->width, false, t->c->raw,
@@ -176,7 +202,7 @@ static int result_raw(struct turn *t)
 	if (!takes(t, LZV_RAW))
 		return fail(t, FILTER_E_UNSUPPORTED,
 			    "not worth packing, and the target has no place for raw records");
-	if (t->raw == t->in->it.body)
+	if (t->raw != t->c->raw)
 		return result(t, LZV_RAW, t->raw, t->n);
 	if (t->n)
 		memcpy(t->dst, t->raw, t->n);

@@ -95,7 +95,9 @@ $(BUILD)/bench/convert_bench: tests/bench/convert/convert_bench.c $(filters_obj)
 bench-convert: $(BUILD)/bench/convert_bench \
 		$(foreach s,records varied noise,$(call bench_shape,$(s)))
 	$< $(convert_inputs)
-.PHONY: bench-convert
+bench-convert-threads: all test-tools
+	BUILD=$(BUILD) sh tests/bench/convert/threads
+.PHONY: bench-convert bench-convert-threads
 bench:: bench-convert
 
 $(BUILD)/tests/mkkeys: tests/convert/mkkeys.c $(filters_obj)
