@@ -454,8 +454,7 @@ int64_t lzvolt_lz4_by(const struct kernel *kernel, const uint8_t *src, size_t sr
 }
 
 static inline int lz4_safe_decode(const struct kernel *kernel, const char *src, char *dst,
-				  int compressed_size, int dst_capacity,
-				  size_t history)
+				  int compressed_size, int dst_capacity, size_t history)
 {
 	const uint8_t *in = (const uint8_t *)src;
 	uint8_t *out = (uint8_t *)dst;
@@ -475,9 +474,7 @@ static inline int lz4_safe_decode(const struct kernel *kernel, const char *src, 
 	s = (struct section){
 		.run = { in, out, in + compressed_size, out + dst_capacity,
 			 out + dst_capacity, out - history, 0, 0 },
-		.begin = in,
-		.end = in + compressed_size,
-		.open = 1,
+		.begin = in, .end = in + compressed_size, .open = 1,
 	};
 	error = section_decode(&s, kernel->lz4, even);
 	return error ? (int)error : (int)(s.run.out - out);
