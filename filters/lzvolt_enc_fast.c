@@ -32,7 +32,9 @@
  * the byte before a match entered instead of the third in it (1 %).  Didn't: no
  * own copy of the probe behind a match (6 % slower), no repeats in the even bulk
  * (html 6 % faster, records 20 % slower), two entries a match instead of three
- * (3 % slower).
+ * (3 % slower), aligned functions.  Below 1 KiB, 6 bytes hashed read records 7 to
+ * 13 % faster than 5 and leave file cuts 3 to 7 % larger; at level 3 and 64 KiB, 12
+ * or 13 bits pack 4 to 7 % faster and leave prose 4.5 to 13 % larger.
  */
 #include "lzvolt_enc.h"
 #include "equal.h"
