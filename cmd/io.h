@@ -93,6 +93,8 @@ struct output_options {
 	bool in_place;		/* the output takes the source's place */
 };
 
+/* May what is at path be replaced?  Asks, or says that it may not. */
+bool output_may_replace(const char *path, const struct output_options *o);
 /*
  * path NULL or "-" = standard output.  An existing path that isn't a regular
  * file (/dev/null, a FIFO) is opened and written in place.  Says why when it

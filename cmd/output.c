@@ -40,7 +40,7 @@ static bool ask_overwrite(const char *path)
 	return answer[0] == 'y' || answer[0] == 'Y';
 }
 
-static bool may_replace(const char *path, const struct output_options *o)
+bool output_may_replace(const char *path, const struct output_options *o)
 {
 	if (o->force)
 		return true;
@@ -132,7 +132,7 @@ static int open_file(struct output *out, const char *path,
 		if (!S_ISREG(st.st_mode))
 			return open_in_place(out, path);
 	}
-	if (is_there && !may_replace(path, o))
+	if (is_there && !output_may_replace(path, o))
 		return -1;
 	/* Through a symbolic link, so that the link stays one. */
 	if (is_link)

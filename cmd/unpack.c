@@ -367,10 +367,10 @@ static int step(struct unpack *u, bool *begun, struct filter_error *err)
 	if (!n && !f)
 		f = choose(u, p, 0);
 	if (!f) {
-		bool first = !*begun;
+		bool had = *begun;
 
 		*begun = true;
-		return unknown(u, !first, p, err);
+		return unknown(u, had, p, err);
 	}
 	*begun = true;
 	return member_decode(u, f, p, (size_t)n, err) ? err->code : 1;

@@ -283,7 +283,6 @@ static void state_close(struct unpacking *k, const struct filter_error *err)
 		k->ops->close(k->state);
 		return;
 	}
-	unpack_resume_end(k->u);
 	k->u->resume_ops = k->ops;
 	k->u->resume = k->state;
 }

@@ -139,10 +139,9 @@ static bool may_replace(const struct resume *s, const char *path,
 		say_error(path, "is both input and output");
 		return false;
 	}
-	if (vconvert_options.force || !access(s->journal_path, F_OK))
-		return true;
-	say_error(path, "exists already; not overwritten without -f");
-	return false;
+	return output_may_replace(path, &(struct output_options){
+		.force = vconvert_options.force || !access(s->journal_path, F_OK),
+	});
 }
 
 static bool part_open(struct resume *s, const char *job)

@@ -125,12 +125,6 @@ static const struct filter *hint(const struct run *r)
 	       !(f->flags & FILTER_NEEDS_SIZE) ? f : NULL;
 }
 
-static bool part_wanted(void)
-{
-	return unpack_options.part.range || unpack_options.records ||
-	       records_part_wanted(&unpack_options.part);
-}
-
 static void prepare(struct run *r)
 {
 	struct unpack *u = &r->unpack;
@@ -142,7 +136,8 @@ static void prepare(struct run *r)
 		.feed = &r->feed, .sink = &r->sink,
 		.threads = small || unpack_options.salvage ? 1 :
 			   machine_threads(common.threads),
-		.asks_budget = small && !common.memory && !part_wanted(),
+		.asks_budget = small && !common.memory && !unpack_options.records &&
+			       !records_part_wanted(&unpack_options.part),
 		.trailing = (enum trailing)unpack_options.trailing,
 		.pass_through = unpack_options.pass_through,
 		.max_output = unpack_options.max_output,
