@@ -97,16 +97,10 @@ static void zlib_unpacker_reset(void *state)
 	inflateReset(state);
 }
 
-/* zlib counts in 32 bits: longer spans go in pieces. */
-static uInt zlib_span(size_t n)
-{
-	return n < UINT32_MAX ? (uInt)n : UINT32_MAX;
-}
-
 static int zlib_unpacker_run(void *state, struct coder *c, const char **why)
 {
 	z_stream *z = state;
-	uInt in = zlib_span(c->in_len), out = zlib_span(c->out_len);
+	uInt in = flate_span(c->in_len), out = flate_span(c->out_len);
 	int r;
 
 	z->next_in = (z_const Bytef *)c->in;

@@ -53,6 +53,12 @@ struct flate_unpacker {
 	int (*run)(void *state, struct coder *c, const char **why);
 	void (*close)(void *state);
 };
+/* The libraries count in 32 bits: longer spans go in pieces. */
+static inline uint32_t flate_span(size_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
 extern const struct flate_unpacker flate_zlib_unpacker;
 extern const struct flate_unpacker *const flate_isal_unpacker;	/* NULL without isa-l */
 

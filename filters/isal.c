@@ -95,16 +95,10 @@ static const char *isal_why(int result)
 	}
 }
 
-/* isa-l counts in 32 bits: longer spans go in pieces. */
-static uint32_t isal_span(size_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
 static int isal_unpacker_run(void *state, struct coder *c, const char **why)
 {
 	struct inflate_state *s = state;
-	uint32_t in = isal_span(c->in_len), out = isal_span(c->out_len);
+	uint32_t in = flate_span(c->in_len), out = flate_span(c->out_len);
 	int r;
 
 	s->next_in = (uint8_t *)c->in;

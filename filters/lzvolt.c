@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "lz4_run.h"
 #include "lzvolt_kernel.h"
 #include "mem.h"
 
@@ -400,28 +401,6 @@ int64_t lzvolt_decompress_by(const struct kernel *kernel,
 	return value_decode(kernel, src, src_len, dst, dst_cap);
 }
 
-/*
- * A block that is one run of 15 literals or more, as incompressible records are
- * stored: its length, if it stands before `in` here; else 0.  For 512 bytes a
- * kernel's call costs an eighth of the whole.
- */
-static inline size_t all_literals(const uint8_t **in, const uint8_t *end)
-{
-	const uint8_t *p = *in;
-	size_t n = 15;
-
-	if (*p++ != 0xf0)
-		return 0;
-	while (p < end && *p == 255) {
-		n += 255;
-		p++;
-	}
-	if (p == end || (size_t)(end - p - 1) != n + *p)
-		return 0;
-	*in = p + 1;
-	return n + *p;
-}
-
 static inline int64_t lz4_decode(const struct kernel *kernel,
 				 const uint8_t *src, size_t src_len,
 				 uint8_t *dst, size_t dst_cap, size_t declared)
@@ -434,7 +413,7 @@ static inline int64_t lz4_decode(const struct kernel *kernel,
 		return LZVOLT_E_OUTPUT_TOO_SMALL;
 	if (declared > LZVOLT_MAX_SIZE)
 		return LZVOLT_E_TOO_LARGE;
-	if (src_len > declared && all_literals(&src, end) == declared && declared) {
+	if (src_len > declared && lz4_run(&src, end) == declared && declared) {
 		memcpy(dst, src, declared);
 		return (int64_t)declared;
 	}
@@ -464,7 +443,7 @@ static inline int lz4_safe_decode(const struct kernel *kernel, const char *src, 
 
 	if (!src || compressed_size <= 0 || dst_capacity < 0 || (!dst && dst_capacity))
 		return -1;
-	n = all_literals(&in, in + compressed_size);
+	n = lz4_run(&in, in + compressed_size);
 	if (n) {
 		if (n > (size_t)dst_capacity)
 			return (int)LZVOLT_E_LENGTH_MISMATCH;

@@ -26,6 +26,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "lz4_run.h"
 #include "lzvolt.h"
 #include "retoken.h"
 
@@ -128,21 +129,16 @@ static uint32_t java_sum(const uint8_t *p, size_t n)
 	return XXH32(p, n, JAVA_SEED) & JAVA_BITS;
 }
 
-/* The bytes of an LZ4 block that is one run of literals, n of them; or null. */
-static const uint8_t *one_run(const struct lzv_item *it, size_t n)
+/* The decoded bytes, n of them, where they stand in the body; or null. */
+static const uint8_t *decoded_in_place(const struct lzv_item *it, size_t n)
 {
-	const uint8_t *p = it->body, *end = p + it->body_size;
-	size_t len;
+	const uint8_t *p = it->body;
 
+	if (it->encoding == LZV_RAW)
+		return p;
 	if (it->encoding != LZV_LZ4 || it->body_size <= n)
 		return NULL;
-	len = *p++ >> 4;
-	if (len == 15) {
-		for (; p < end && *p == 255; p++)
-			len += 255;
-		len += p < end ? *p++ : 0;
-	}
-	return len == n && (size_t)(end - p) == n ? p : NULL;
+	return n && lz4_run(&p, p + it->body_size) == n ? p : NULL;
 }
 
 /* Decodes the record, once, and compares what sums it came with. */
@@ -155,7 +151,7 @@ static int decode(struct turn *t)
 	if (t->decoded)
 		return 0;
 	it.raw_size = t->n;
-	t->raw = it.encoding == LZV_RAW ? it.body : one_run(&it, t->n);
+	t->raw = decoded_in_place(&it, t->n);
 	if (!t->raw || in->width > 1) {
 		if (!room(&t->c->raw, &t->c->raw_cap, t->n))
 			return fail(t, FILTER_E_MEMORY, "out of memory");

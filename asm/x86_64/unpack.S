@@ -38,7 +38,7 @@
  * checks merged into one; undoing IN by arithmetic instead of KEEP (no change);
  * leaving a short value that is one literal run to the careful step (no change).
  * Such an LZ4 block doesn't come here at all: the state and the call were an
- * eighth of its time (all_literals() in lzvolt.c).
+ * eighth of its time (lz4_run.h).
  * Without gain: `more` aligned; no AHEAD stores; the match loads of wide out of the
  * chain (1 % at 64 KiB); no callee-saved register (0..-2 %); matches within the last
  * 16 bytes by a load of their own (+1..2 % on LZ4 records of 512 bytes alone, for a
