@@ -28,11 +28,10 @@ struct archive_tar {
 	void *ctx;
 	uint64_t limit, at, entries;
 	uint64_t header_end;	/* how far the header in turn may be read, or 0 */
-	bool began, ended, read_failed, no_memory, large_header;
-	uint8_t *tar;			/* written, not yet read */
-	size_t tar_at, tar_size, tar_cap;
-	uint8_t *data;			/* the entry's */
-	size_t data_cap;
+	bool began, ended, read_failed, large_header;
+	struct archive_bytes tar;	/* written, from tar_at on not yet read */
+	size_t tar_at;
+	struct archive_bytes data;	/* the entry's */
 	uint8_t buffer[READ_SIZE];
 };
 
@@ -68,20 +67,6 @@ static la_ssize_t give(struct archive *in, void *ctx, const void **p)
 	return n < 0 ? ARCHIVE_FATAL : n;
 }
 
-static la_ssize_t take(struct archive *out, void *ctx, const void *p, size_t n)
-{
-	struct archive_tar *a = ctx;
-
-	(void)out;
-	if (!archive_room(&a->tar, &a->tar_cap, a->tar_size + n)) {
-		a->no_memory = true;
-		return ARCHIVE_FATAL;
-	}
-	memcpy(a->tar + a->tar_size, p, n);
-	a->tar_size += n;
-	return (la_ssize_t)n;
-}
-
 static bool set_up(struct archive_tar *a, bool zip)
 {
 	a->in = a->la.read_new();
@@ -91,9 +76,7 @@ static bool set_up(struct archive_tar *a, bool zip)
 		 a->la.read_support_format_cpio(a->in)) &&
 	       !a->la.write_set_format_pax_restricted(a->out) &&
 	       !a->la.write_set_options(a->out, "hdrcharset=BINARY") &&
-	       !a->la.write_set_bytes_per_block(a->out, 0) &&
-	       !a->la.write_set_bytes_in_last_block(a->out, 1) &&
-	       !a->la.write_open(a->out, a, NULL, take, NULL);
+	       archive_write_to(&a->la, a->out, &a->tar);
 }
 
 struct archive_tar *archive_tar_open(bool zip, uint64_t limit,
@@ -124,8 +107,8 @@ void archive_tar_close(struct archive_tar *a)
 		a->la.write_free(a->out);
 	if (a->utf8)
 		freelocale(a->utf8);
-	free(a->tar);
-	free(a->data);
+	free(a->tar.p);
+	free(a->data.p);
 	free(a);
 }
 
@@ -140,7 +123,7 @@ static int bad(struct archive_tar *a, struct filter_error *err, int code,
 {
 	if (a->read_failed)
 		return FILTER_E_READ;
-	if (a->no_memory)
+	if (a->tar.no_memory || a->data.no_memory)
 		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
 	if (a->large_header)
 		what = "a header is above the memory limit";
@@ -164,11 +147,9 @@ static int64_t read_data(struct archive_tar *a, struct filter_error *err)
 		if (n > a->limit)
 			return bad(a, err, FILTER_E_MEMORY,
 				   "a file is above the memory limit");
-		if (!archive_room(&a->data, &a->data_cap, n + READ_SIZE)) {
-			a->no_memory = true;
+		if (!archive_room(&a->data, n + READ_SIZE))
 			return bad(a, err, FILTER_E_MEMORY, NULL);
-		}
-		got = a->la.read_data(a->in, a->data + n, a->data_cap - n);
+		got = a->la.read_data(a->in, a->data.p + n, a->data.cap - n);
 		if (got < 0)
 			return bad_input(a, err);
 		n += (size_t)got;
@@ -196,7 +177,7 @@ static int translate(struct archive_tar *a, struct archive_entry *e,
 			   "a hard link that brings an earlier entry's content");
 	a->la.entry_set_size(e, n);
 	if (a->la.write_header(a->out, e) < ARCHIVE_WARN ||
-	    (n && a->la.write_data(a->out, a->data, (size_t)n) != n) ||
+	    (n && a->la.write_data(a->out, a->data.p, (size_t)n) != n) ||
 	    a->la.write_finish_entry(a->out) < ARCHIVE_WARN)
 		return bad(a, err, FILTER_E_UNSUPPORTED, a->la.error_string(a->out));
 	return 0;
@@ -242,15 +223,15 @@ ptrdiff_t archive_tar_read(struct archive_tar *a, uint8_t *dst, size_t n,
 {
 	int got;
 
-	while (a->tar_at == a->tar_size && !a->ended) {
-		a->tar_at = a->tar_size = 0;
+	while (a->tar_at == a->tar.size && !a->ended) {
+		a->tar_at = a->tar.size = 0;
 		got = next_entry(a, err);
 		if (got < 0)
 			return got;
 	}
-	if (n > a->tar_size - a->tar_at)
-		n = a->tar_size - a->tar_at;
-	memcpy(dst, a->tar + a->tar_at, n);
+	if (n > a->tar.size - a->tar_at)
+		n = a->tar.size - a->tar_at;
+	memcpy(dst, a->tar.p + a->tar_at, n);
 	a->tar_at += n;
 	return (ptrdiff_t)n;
 }

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Nothing is closed: it stays loaded once it was. */
 bool archive_library_load(struct archive_library *la)
@@ -43,16 +44,38 @@ bool archive_fix_name(const struct archive_library *la, struct archive_entry *e)
 	return true;
 }
 
-bool archive_room(uint8_t **p, size_t *cap, size_t n)
+bool archive_room(struct archive_bytes *b, size_t n)
 {
 	uint8_t *more;
 
-	if (n <= *cap)
+	if (n <= b->cap)
 		return true;
-	more = realloc(*p, n + n / 2);
-	if (!more)
+	more = realloc(b->p, n + n / 2);
+	if (!more) {
+		b->no_memory = true;
 		return false;
-	*p = more;
-	*cap = n + n / 2;
+	}
+	b->p = more;
+	b->cap = n + n / 2;
 	return true;
+}
+
+static la_ssize_t append(struct archive *out, void *ctx, const void *p, size_t n)
+{
+	struct archive_bytes *b = ctx;
+
+	(void)out;
+	if (!archive_room(b, b->size + n))
+		return ARCHIVE_FATAL;
+	memcpy(b->p + b->size, p, n);
+	b->size += n;
+	return (la_ssize_t)n;
+}
+
+bool archive_write_to(const struct archive_library *la, struct archive *out,
+		      struct archive_bytes *b)
+{
+	return !la->write_set_bytes_per_block(out, 0) &&
+	       !la->write_set_bytes_in_last_block(out, 1) &&
+	       !la->write_open(out, b, NULL, append, NULL);
 }

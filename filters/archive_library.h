@@ -41,7 +41,16 @@ bool archive_fix_name(const struct archive_library *la, struct archive_entry *e)
  * uselocale() around its calls; 0: not to be had.  In "C" it refuses them.
  */
 locale_t archive_utf8(void);
-/* Room for n bytes at *p, which grows; false: out of memory. */
-bool archive_room(uint8_t **p, size_t *cap, size_t n);
+/* Bytes that grow; all zero at first, the owner frees p. */
+struct archive_bytes {
+	uint8_t *p;
+	size_t size, cap;
+	bool no_memory;		/* there was none for more */
+};
+/* Room for n bytes in all; false: out of memory. */
+bool archive_room(struct archive_bytes *b, size_t n);
+/* Opens the writer, unpadded: what it writes is appended to b. */
+bool archive_write_to(const struct archive_library *la, struct archive *out,
+		      struct archive_bytes *b);
 
 #endif

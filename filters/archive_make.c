@@ -24,29 +24,12 @@ struct archive_make {
 	struct archive_library la;
 	struct archive *out;
 	locale_t utf8;			/* 0: not to be had, names stay unmarked */
-	bool zip, no_memory;
+	bool zip;
 	uint64_t limit, entries;
-	uint8_t *tar;			/* from the entry in turn on */
-	size_t tar_size, tar_cap;
-	uint8_t *data;			/* the entry's */
-	size_t data_cap;
-	uint8_t *made;			/* not yet taken */
-	size_t made_size, made_cap;
+	struct archive_bytes tar;	/* from the entry in turn on */
+	struct archive_bytes data;	/* the entry's */
+	struct archive_bytes made;	/* not yet taken */
 };
-
-static la_ssize_t take(struct archive *out, void *ctx, const void *p, size_t n)
-{
-	struct archive_make *m = ctx;
-
-	(void)out;
-	if (!archive_room(&m->made, &m->made_cap, m->made_size + n)) {
-		m->no_memory = true;
-		return ARCHIVE_FATAL;
-	}
-	memcpy(m->made + m->made_size, p, n);
-	m->made_size += n;
-	return (la_ssize_t)n;
-}
 
 static bool set_up(struct archive_make *m)
 {
@@ -57,9 +40,7 @@ static bool set_up(struct archive_make *m)
 		     m->la.write_set_options(m->out, "zip:compression=store") :
 	    m->la.write_set_format_cpio_newc(m->out))
 		return false;
-	return !m->la.write_set_bytes_per_block(m->out, 0) &&
-	       !m->la.write_set_bytes_in_last_block(m->out, 1) &&
-	       !m->la.write_open(m->out, m, NULL, take, NULL);
+	return archive_write_to(&m->la, m->out, &m->made);
 }
 
 struct archive_make *archive_make_open(bool zip, uint64_t limit)
@@ -85,16 +66,16 @@ void archive_make_close(struct archive_make *m)
 		m->la.write_free(m->out);
 	if (m->utf8)
 		freelocale(m->utf8);
-	free(m->tar);
-	free(m->data);
-	free(m->made);
+	free(m->tar.p);
+	free(m->data.p);
+	free(m->made.p);
 	free(m);
 }
 
 static int bad(const struct archive_make *m, struct filter_error *err, int code,
 	       const char *what)
 {
-	if (m->no_memory)
+	if (m->tar.no_memory || m->data.no_memory || m->made.no_memory)
 		return filter_fail(err, FILTER_E_MEMORY, SIZE_UNKNOWN, "out of memory");
 	return filter_fail(err, code, SIZE_UNKNOWN, "entry %llu: %s",
 			   (unsigned long long)m->entries,
@@ -118,11 +99,9 @@ static int64_t read_data(struct archive_make *m, struct archive *in, uint64_t n,
 {
 	if (n > m->limit)
 		return bad(m, err, FILTER_E_MEMORY, "a file is above the memory limit");
-	if (!archive_room(&m->data, &m->data_cap, (size_t)n + 1)) {
-		m->no_memory = true;
+	if (!archive_room(&m->data, (size_t)n + 1))
 		return bad(m, err, FILTER_E_MEMORY, NULL);
-	}
-	if (m->la.read_data(in, m->data, (size_t)n) != (la_ssize_t)n)
+	if (m->la.read_data(in, m->data.p, (size_t)n) != (la_ssize_t)n)
 		return bad(m, err, FILTER_E_CORRUPT, m->la.error_string(in));
 	return (int64_t)n;
 }
@@ -158,7 +137,7 @@ static int write_entry(struct archive_make *m, struct archive *in,
 	if (!m->la.entry_nlink(e))
 		m->la.entry_set_nlink(e, 1);
 	if (write_header(m, e) < ARCHIVE_WARN ||
-	    (n && m->la.write_data(m->out, m->data, (size_t)n) != n) ||
+	    (n && m->la.write_data(m->out, m->data.p, (size_t)n) != n) ||
 	    m->la.write_finish_entry(m->out) < ARCHIVE_WARN)
 		return bad(m, err, FILTER_E_UNSUPPORTED, m->la.error_string(m->out));
 	m->entries++;
@@ -218,22 +197,20 @@ int archive_make_put(struct archive_make *m, const uint8_t *p, size_t n,
 	size_t at = 0;
 	int64_t took;
 
-	if (!archive_room(&m->tar, &m->tar_cap, m->tar_size + n)) {
-		m->no_memory = true;
+	if (!archive_room(&m->tar, m->tar.size + n))
 		return bad(m, err, FILTER_E_MEMORY, NULL);
-	}
 	if (n)
-		memcpy(m->tar + m->tar_size, p, n);
-	m->tar_size += n;
+		memcpy(m->tar.p + m->tar.size, p, n);
+	m->tar.size += n;
 	do {
-		took = step(m, m->tar + at, m->tar_size - at, err);
+		took = step(m, m->tar.p + at, m->tar.size - at, err);
 		if (took < 0)
 			return (int)took;
 		at += (size_t)took;
 	} while (took);
-	m->tar_size -= at;
-	if (at && m->tar_size)
-		memmove(m->tar, m->tar + at, m->tar_size);
+	m->tar.size -= at;
+	if (at && m->tar.size)
+		memmove(m->tar.p, m->tar.p + at, m->tar.size);
 	return 0;
 }
 
@@ -246,7 +223,7 @@ int archive_make_end(struct archive_make *m, struct filter_error *err)
 
 const uint8_t *archive_make_take(struct archive_make *m, size_t *n)
 {
-	*n = m->made_size;
-	m->made_size = 0;
-	return m->made;
+	*n = m->made.size;
+	m->made.size = 0;
+	return m->made.p;
 }
