@@ -157,6 +157,19 @@ static intptr_t lead_allowed(const struct retoken *t)
 	return (intptr_t)t->body - (intptr_t)t->block + SWITCH_LOSS;
 }
 
+/* switch_here() out of a loop that has read up to `at`; it goes on with out, last. */
+static inline __attribute__((always_inline)) bool
+switch_from(struct retoken *t, const uint8_t *at, size_t made, uint8_t **out, uint32_t *last)
+{
+	t->in.at = at;
+	t->in.made = made;
+	if (!switch_here(t))
+		return false;
+	*out = t->out.at;
+	*last = 0;
+	return true;
+}
+
 /*
  * The fast loop: plain sequences into wide tokens.  It leaves the rest, all
  * edges and all verdicts to the careful step.
@@ -184,14 +197,9 @@ static void widen_plain(struct retoken *t)
 		last = s.offset;
 		made = to;
 		at = s.next;
-		if (__builtin_expect((intptr_t)out - (intptr_t)at > lead, 0)) {
-			t->in.at = at;
-			t->in.made = made;
-			if (!switch_here(t))
-				break;
-			out = t->out.at;
-			last = 0;
-		}
+		if (__builtin_expect((intptr_t)out - (intptr_t)at > lead, 0) &&
+		    !switch_from(t, at, made, &out, &last))
+			break;
 	}
 	t->in.at = at;
 	t->in.made = made;
@@ -276,14 +284,9 @@ static void widen_far(struct retoken *t)
 		out = q;
 		last = s.offset;
 		at = s.next;
-		if (__builtin_expect((intptr_t)out - (intptr_t)at > lead, 0)) {
-			t->in.at = at;
-			t->in.made = made;
-			if (!switch_here(t))
-				break;
-			out = t->out.at;
-			last = 0;
-		}
+		if (__builtin_expect((intptr_t)out - (intptr_t)at > lead, 0) &&
+		    !switch_from(t, at, made, &out, &last))
+			break;
 	}
 	t->in.at = at;
 	t->in.made = made;

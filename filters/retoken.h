@@ -294,6 +294,38 @@ static inline void retoken_log_put(uint8_t *entry, size_t made, const uint8_t *a
 	memcpy(entry + 4, v + 1, 4);
 }
 
+/*
+ * retoken_skip_even(), and, log not null, an entry for each at *log, which moves
+ * down as far as dst: what is read behind `body` will stand behind dst.
+ */
+static inline __attribute__((always_inline)) void
+even_walk(struct token_reader *r, uint8_t **log, const uint8_t *dst, const uint8_t *body)
+{
+	const uint8_t *at = r->at, *end = r->end;
+	uint8_t *entry = log ? *log : NULL;
+	size_t made = r->made, stop = r->stop;
+	struct plain s;
+
+	while (end - at > PLAIN_IN && plain_read_even(at, end, &s)) {
+		size_t from = made + s.literal_len;
+		size_t to = from + s.match + 4;
+
+		if (s.offset - 1U >= from || to + LZ4_MATCH_START > stop ||
+		    (log && entry - dst < RETOKEN_LOG))
+			break;
+		if (log) {
+			entry -= RETOKEN_LOG;
+			retoken_log_put(entry, made, dst + (at - body));
+		}
+		made = to;
+		at = s.next;
+	}
+	r->at = at;
+	r->made = made;
+	if (log)
+		*log = entry;
+}
+
 struct retoken_tail {
 	const uint8_t *block, *log, *log_end;
 	/* what follows the block: a match in the last 12 bytes or up to them, ... */

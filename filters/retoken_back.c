@@ -213,32 +213,6 @@ static bool copy_even(struct back *b, const uint8_t *from, const uint8_t *to)
 	return true;
 }
 
-/* retoken_skip_even(), with a log. */
-static void even_plain(struct back *b, const uint8_t *body)
-{
-	struct token_reader *r = &b->in;
-	const uint8_t *at = r->at;
-	uint8_t *log = b->log;
-	size_t made = r->made;
-	struct plain s;
-
-	while (r->end - at > PLAIN_IN && plain_read_even(at, r->end, &s)) {
-		size_t from = made + s.literal_len;
-		size_t to = from + s.match + 4;
-
-		if (s.offset - 1U >= from || to + LZ4_MATCH_START > r->stop ||
-		    log - b->dst < RETOKEN_LOG)
-			break;
-		log -= RETOKEN_LOG;
-		retoken_log_put(log, made, b->dst + (at - body));
-		made = to;
-		at = s.next;
-	}
-	r->at = at;
-	r->made = made;
-	b->log = b->out.end = log;
-}
-
 /*
  * The even section.  Returns the block's length when it is done with it, 0
  * when a wide section follows, or an error.
@@ -251,10 +225,12 @@ static int64_t back_even(struct back *b)
 	int64_t err;
 
 	do {
-		if (b->log)
-			even_plain(b, from);
-		else
+		if (b->log) {
+			even_walk(&b->in, &b->log, b->dst, from);
+			b->out.end = b->log;
+		} else {
 			retoken_skip_even(&b->in);
+		}
 		at = b->in.at;
 		log_put(b, b->in.made, b->dst + (at - from));
 		err = sequence_read(&b->in, &s, &token_even);

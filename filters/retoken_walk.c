@@ -6,22 +6,7 @@
 
 void retoken_skip_even(struct token_reader *r)
 {
-	const uint8_t *at = r->at;
-	const uint8_t *end = r->end;
-	size_t made = r->made, stop = r->stop;
-	struct plain s;
-
-	while (end - at > PLAIN_IN && plain_read_even(at, end, &s)) {
-		size_t from = made + s.literal_len;
-		size_t to = from + s.match + 4;
-
-		if (s.offset - 1U >= from || to + LZ4_MATCH_START > stop)
-			break;
-		made = to;
-		at = s.next;
-	}
-	r->at = at;
-	r->made = made;
+	even_walk(r, NULL, NULL, NULL);
 }
 
 int64_t retoken_lz4_size(const uint8_t *block, size_t block_len, size_t max)
