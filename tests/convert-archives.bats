@@ -74,6 +74,13 @@ needs_archive() {
 	done
 }
 
+# make_dated_tree TIME: a tree with dates to be carried, TIME being the folders'
+make_dated_tree() {
+	make_tree
+	touch -d '2020-02-02 02:02:02' tree/text
+	find tree -type d -exec touch -d "2021-03-04 $1" {} +
+}
+
 # list_tree FOLDER: names, types, modes, links; times of files, which cpio -m restores
 list_tree() {
 	(cd "$1" && find . -type f -printf '%P %m %Ts\n' -o -printf '%P %y %m %l\n' | sort)
@@ -90,9 +97,7 @@ tree_is_whole() {
 # bats test_tags=quick
 @test "cpio archives are written: the usual tools and we read the same tree" {
 	needs_archive
-	make_tree
-	touch -d '2020-02-02 02:02:02' tree/text
-	find tree -type d -exec touch -d '2021-03-04 05:06:07' {} +
+	make_dated_tree 05:06:07
 	tar --format=pax -cf a.tar tree
 	vconvert --from=tar --to=lzvolt <a.tar >b.tar
 	vconvert --from=tar --into=cpio --to=raw <b.tar >a.cpio
@@ -112,9 +117,7 @@ tree_is_whole() {
 # bats test_tags=quick
 @test "zip archives are written: stored, and the usual tools read the same tree" {
 	needs_archive
-	make_tree
-	touch -d '2020-02-02 02:02:02' tree/text
-	find tree -type d -exec touch -d '2021-03-04 05:06:06' {} +
+	make_dated_tree 05:06:06
 	tar --format=gnu -cf a.tar tree
 	vconvert --from=tar --into=lzv --to=lzvolt <a.tar >a.lzv
 	vconvert --into=zip --to=raw <a.lzv >a.zip

@@ -70,31 +70,31 @@ frames() {
 	vcompress -F lz4 <all | "${peer[@]}" unframe | cmp - all
 }
 
+# all_sizes WORD...: blocks by each, and frames
+all_sizes() {
+	local word size
+	for word in "$@"; do
+		for size in 512 4096 65536 4194304; do blocks "$word" $size; done
+	done
+	for size in 65536 262144 1048576 4194304; do frames frame $size; done
+}
+
 @test "lz4_flex: blocks at four sizes, frames, linked frames" {
 	peer_flex
 	make_inputs
-	for size in 512 4096 65536 4194304; do blocks dump $size; done
-	for size in 65536 262144 1048576 4194304; do frames frame $size; done
+	all_sizes dump
 	frames linked 65536
 }
 
 @test "Go's pierrec/lz4: blocks, fast and HC, at four sizes, frames" {
 	peer_pierrec
 	make_inputs
-	for size in 512 4096 65536 4194304; do
-		blocks dump $size
-		blocks hc $size
-	done
-	for size in 65536 262144 1048576 4194304; do frames frame $size; done
+	all_sizes dump hc
 }
 
 @test "python-lz4: blocks, fast and HC, at four sizes, frames, linked frames" {
 	peer_python
 	make_inputs
-	for size in 512 4096 65536 4194304; do
-		blocks dump $size
-		blocks hc $size
-	done
-	for size in 65536 262144 1048576 4194304; do frames frame $size; done
+	all_sizes dump hc
 	frames linked 65536
 }
